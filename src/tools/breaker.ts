@@ -1,5 +1,5 @@
 /**
- * This many consecutive failures open a server's breaker for `BREAKER_BASE_MS`. Each further
+ * A server's breaker opens for `BREAKER_BASE_MS` after this many consecutive failures. Each further
  * failure doubles the time, up to `BREAKER_CAP_MS`.
  */
 const BREAKER_FAILURES = 3;
@@ -8,24 +8,25 @@ const BREAKER_CAP_MS = 300_000;
 
 /**
  * The circuit breaker of one server. After several consecutive failures it rejects requests for
- * a while, then admits one request as a probe. Pure; times are Unix ms.
+ * a while, then admits one request as a probe. All times are Unix ms.
  */
 export type Breaker = {
   /** Consecutive failures of the server. */
   failures: number;
   /** Requests are rejected until this time; `null` if the breaker is closed. */
   openUntil: number | null;
-  /** A probe request is in progress. */
+  /** Whether a probe request is in progress. */
   probing: boolean;
 };
 
+/** A breaker that admits every request. */
 export const CLOSED: Breaker = { failures: 0, openUntil: null, probing: false };
 
 /**
- * Whether a request may be sent now. If so, `breaker` is the next state; otherwise `retryAt` is the
- * earliest retry.
+ * Decides whether a request may be sent now. If it may, `breaker` is the next state. Otherwise
+ * `retryAt` is the earliest time for another try.
  */
-export function admit(
+export function admitRequest(
   breaker: Breaker,
   now: number,
 ): { ok: true; breaker: Breaker } | { ok: false; retryAt: number } {
@@ -35,11 +36,11 @@ export function admit(
   return { ok: true, breaker: { ...breaker, probing: true } };
 }
 
-/** Closes the breaker: the server answered without a server error. */
-export const succeeded = (): Breaker => CLOSED;
+/** The state after the server answered without a server error: closed. */
+export const afterSuccess = (): Breaker => CLOSED;
 
-/** Counts a failure: no answer, or a server error such as HTTP 5xx. */
-export function failed(breaker: Breaker, now: number): Breaker {
+/** The state after one more failure: no answer, or a server error such as HTTP 5xx. */
+export function afterFailure(breaker: Breaker, now: number): Breaker {
   const failures = breaker.failures + 1;
   if (failures < BREAKER_FAILURES) return { failures, openUntil: null, probing: false };
   const waitMs = Math.min(
@@ -50,39 +51,44 @@ export function failed(breaker: Breaker, now: number): Breaker {
 }
 
 /**
- * Ends a probe without counting its outcome. The request was aborted or never sent, or another
- * request has already counted the same failure.
+ * The state after a request that says nothing about the server. The request was aborted or not
+ * sent, or the same failure is already counted for another request. The next request may be a
+ * probe.
  */
-export const inconclusive = (breaker: Breaker): Breaker => ({ ...breaker, probing: false });
+export const afterInconclusive = (breaker: Breaker): Breaker => ({ ...breaker, probing: false });
 
 /**
  * The message for the model if a server's breaker is open. `subject` names the server at the start
- * of the sentence; `ms` is the time until a retry is allowed.
+ * of the sentence. `ms` is the time until a retry is allowed.
  */
 export function breakerMessage(subject: string, ms: number): string {
   const seconds = Math.max(1, Math.ceil(ms / 1000));
   return `${subject} has failed several times in a row and is not asked again for ${seconds} s. Go on without it, or try later.`;
 }
 
-/** The next state of a breaker, by the outcome of a request. */
-const TRANSITIONS = { answered: succeeded, failed, inconclusive };
+/** The functions that return the next state of a breaker, by the outcome of a request. */
+const TRANSITIONS = {
+  answered: afterSuccess,
+  failed: afterFailure,
+  inconclusive: afterInconclusive,
+};
 
 /** The breakers of the servers in a session's config, by origin. */
 export class Breakers {
   readonly #byOrigin = new Map<string, Breaker>();
 
   /**
-   * Returns `null` if the request may be sent; the caller must then call `settle`. Otherwise
+   * Returns `null` if the request may be sent. The caller must then call `settle`. Otherwise
    * returns the time in ms until a retry is allowed.
    */
   admit(origin: string, now: number): number | null {
-    const admitted = admit(this.#of(origin), now);
-    if (!admitted.ok) return admitted.retryAt - now;
-    this.#byOrigin.set(origin, admitted.breaker);
+    const admission = admitRequest(this.#of(origin), now);
+    if (!admission.ok) return admission.retryAt - now;
+    this.#byOrigin.set(origin, admission.breaker);
     return null;
   }
 
-  /** Reports the outcome of an admitted request. */
+  /** Updates the breaker of a server with the outcome of an admitted request. */
   settle(origin: string, outcome: keyof typeof TRANSITIONS, now: number): void {
     this.#byOrigin.set(origin, TRANSITIONS[outcome](this.#of(origin), now));
   }

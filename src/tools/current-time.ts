@@ -13,8 +13,8 @@ const PARAMETERS = {
 };
 
 /**
- * The current time as a tool. Prompts do not contain it, so that they stay the same for providers'
- * caches.
+ * A tool that returns the current time. Prompts do not contain the time, so that they stay the same
+ * and providers can cache them.
  */
 export const CURRENT_TIME: Tool = {
   spec: {
@@ -47,7 +47,7 @@ const zoneOf = (args: unknown): string =>
     ? args.time_zone
     : "UTC";
 
-/** `null` if the time zone is unknown. */
+/** The time in a time zone; `null` if the time zone is unknown. `at` is in Unix ms. */
 function timeIn(timeZone: string, at: number): string | null {
   try {
     const format = new Intl.DateTimeFormat("en-GB", {

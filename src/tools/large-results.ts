@@ -2,12 +2,12 @@ import { byteLength } from "../coordination/byte-length";
 import { RESULTS_DIRECTORY } from "../workspace/workspace-facts";
 
 /**
- * Decides what happens to a result that would fill the conversation. It is stored in a file of the
- * agent's workspace, and the conversation gets a reference with a preview. The caller writes the
- * file.
+ * A tool result that is too large for the conversation is stored in a file of the agent's
+ * workspace. The conversation gets a reference to the file, with a preview. This module makes the
+ * decision and the texts; the caller writes the file.
  */
 
-/** In estimated tokens. */
+/** Limits in estimated tokens. */
 export type ResultLimits = {
   /** Larger results are stored in a file. */
   inlineTokens: number;
@@ -17,12 +17,13 @@ export type ResultLimits = {
 
 export const RESULT_LIMITS: ResultLimits = { inlineTokens: 20_000, previewTokens: 2_000 };
 
+/** A result of a tool, as it arrived. */
 export type FoundResult = {
   /** The tool's name, as the model called it. */
   tool: string;
   /** Id of the call. */
   id: string;
-  /** Unix ms. */
+  /** Time of the result in Unix ms; part of the file's name. */
   at: number;
   text: string;
   /** The tool that reads pages of the stored result; default `read_file`. */
@@ -35,17 +36,21 @@ export type FoundResult = {
 export const RESULT_READERS = ["read_file", "read_tool_result", "run_command"] as const;
 export type ResultReader = (typeof RESULT_READERS)[number];
 
+/**
+ * Where a result is stored. An inline result stays in the conversation. An evicted result is in
+ * files; `tokens` and `characters` are its size.
+ */
 type KeptResult =
   | { kind: "inline"; text: string }
-  /** `reference` is the text for the conversation. */
+  /** `reference` is the text that the conversation gets instead. */
   | { kind: "evicted"; files: ResultPart[]; reference: string; tokens: number; characters: number };
 
 /** A file with a result or a part of one. `path` is relative to the workspace. */
 type ResultPart = { path: string; bytes: Uint8Array };
 
 /**
- * Decides whether a result stays in the conversation or is stored, in several files if it exceeds
- * `fileBytes`. The same result always gets the same paths.
+ * Decides whether a result stays in the conversation or is stored. A result above `fileBytes` is
+ * stored in several files. The same result always gets the same paths.
  */
 export function keepResult(
   result: FoundResult,
@@ -57,7 +62,7 @@ export function keepResult(
   if (tokens <= limits.inlineTokens) return { kind: "inline", text };
   const preview = previewOf(text, Math.min(limits.previewTokens, limits.inlineTokens), calibration);
   const path = resultPath(result);
-  const parts = inParts(new TextEncoder().encode(text), fileBytes);
+  const parts = splitBytes(new TextEncoder().encode(text), fileBytes);
   const files = parts.map((bytes, index) => ({
     path: index === 0 ? path : path.replace(/\.txt$/, `_part${index + 1}.txt`),
     bytes,
@@ -72,12 +77,15 @@ export function keepResult(
   return { kind: "evicted", files, reference, tokens, characters: text.length };
 }
 
-/** Bytes in parts of at most `most` (at least four) without splitting a character. */
-function inParts(bytes: Uint8Array, most: number): Uint8Array[] {
+/**
+ * Splits UTF-8 bytes into parts of at most `maxBytes`, but never within a character. `maxBytes`
+ * must be at least 4, the length of the longest character.
+ */
+function splitBytes(bytes: Uint8Array, maxBytes: number): Uint8Array[] {
   const parts: Uint8Array[] = [];
   for (let from = 0; from < bytes.length; ) {
-    let to = Math.min(bytes.length, from + most);
-    while (to < bytes.length && isInside(bytes[to])) to -= 1;
+    let to = Math.min(bytes.length, from + maxBytes);
+    while (to < bytes.length && isContinuation(bytes[to])) to -= 1;
     parts.push(bytes.subarray(from, to));
     from = to;
   }
@@ -85,24 +93,28 @@ function inParts(bytes: Uint8Array, most: number): Uint8Array[] {
 }
 
 /** Whether a byte continues a UTF-8 character. */
-const isInside = (byte: number | undefined): boolean =>
+const isContinuation = (byte: number | undefined): boolean =>
   byte !== undefined && (byte & 0xc0) === 0x80;
 
-/** `.tool_results/{tool}_{time}_{id}.txt`. Tool names and call ids may contain any characters. */
+/**
+ * The path of a stored result: `.tool_results/{tool}_{time}_{id}.txt`. Tool names and call ids may
+ * contain any characters, so other characters than letters, digits, `-` and `_` are replaced.
+ */
 export function resultPath({ tool, id, at }: Pick<FoundResult, "tool" | "id" | "at">): string {
   const time = new Date(at).toISOString().replaceAll(/[-:]|\.\d+/g, "");
-  return `${RESULTS_DIRECTORY}/${asName(tool, 60)}_${time}_${idAsName(id)}.txt`;
+  return `${RESULTS_DIRECTORY}/${toFileName(tool, 60)}_${time}_${idToFileName(id)}.txt`;
 }
 
 /**
- * Adds a hash to an id that had to be changed, because different ids could become the same name.
+ * A call id as part of a file name. A changed id gets a hash, because different ids could otherwise
+ * become the same name.
  */
-function idAsName(id: string): string {
-  const name = asName(id, 80);
+function idToFileName(id: string): string {
+  const name = toFileName(id, 80);
   return name === id ? name : `${name}-${hashOf(id)}`;
 }
 
-/** FNV-1a, as eight hexadecimal digits. */
+/** The FNV-1a hash of a text, as eight hexadecimal digits. */
 function hashOf(text: string): string {
   let hash = 0x811c9dc5;
   for (let at = 0; at < text.length; at += 1)
@@ -110,8 +122,8 @@ function hashOf(text: string): string {
   return (hash >>> 0).toString(16).padStart(8, "0");
 }
 
-const asName = (text: string, most: number): string =>
-  text.replaceAll(/[^A-Za-z0-9_-]+/g, "-").slice(0, most) || "unnamed";
+const toFileName = (text: string, maxChars: number): string =>
+  text.replaceAll(/[^A-Za-z0-9_-]+/g, "-").slice(0, maxChars) || "unnamed";
 
 type Reference = {
   paths: readonly string[];
@@ -121,6 +133,9 @@ type Reference = {
   reader: ResultReader | undefined;
 };
 
+/**
+ * The text for the conversation: the size of the result, its files, a preview, and how to continue.
+ */
 function referenceTo({ paths, text, tokens, preview, reader = "read_file" }: Reference): string {
   const [path = ""] = paths;
   const where =
@@ -128,13 +143,13 @@ function referenceTo({ paths, text, tokens, preview, reader = "read_file" }: Ref
   return [
     `The result is too large for this conversation: about ${tokens} tokens, ${text.length} characters, ${byteLength(text)} bytes.`,
     `All of it lies in ${where}.`,
-    `Its first ${preview.length} characters are below. ${HOW_ON[reader](path, preview)}`,
+    `Its first ${preview.length} characters are below. ${HOW_TO_CONTINUE[reader](path, preview)}`,
     "",
     preview,
   ].join("\n");
 }
 
-const HOW_ON: Readonly<Record<ResultReader, (path: string, preview: string) => string>> = {
+const HOW_TO_CONTINUE: Readonly<Record<ResultReader, (path: string, preview: string) => string>> = {
   read_file: (path, { length }) =>
     `Read on with read_file (path: "${path}", start_char: ${length}), or search it with grep.`,
   read_tool_result: (path, { length }) =>
@@ -143,43 +158,46 @@ const HOW_ON: Readonly<Record<ResultReader, (path: string, preview: string) => s
     `Read on with run_command (\`tail -c +${byteLength(preview) + 1} ${path} | head -c 40000\`), or search it with grep.`,
 };
 
-/** The longest prefix of a text estimated at no more than `tokens`. Splits no surrogate pair. */
+/**
+ * The longest prefix of a text with at most `tokens` estimated tokens. It does not split a
+ * surrogate pair.
+ */
 export function previewOf(text: string, tokens: number, calibration = 1): string {
   if (tokens <= 0) return "";
-  // A character takes at least one byte, so the prefix is in this part. Avoids measuring megabytes.
+  // A character has at least one byte, so the prefix is within this part. The rest is not measured.
   const candidate = text.slice(0, bytesWithin(tokens, calibration) + 1);
-  let fits = 0;
+  let fittingLength = 0;
   let tooLong = candidate.length + 1;
-  while (tooLong - fits > 1) {
-    const middle = Math.floor((fits + tooLong) / 2);
-    if (estimateTokens(candidate.slice(0, middle), calibration) <= tokens) fits = middle;
+  while (tooLong - fittingLength > 1) {
+    const middle = Math.floor((fittingLength + tooLong) / 2);
+    if (estimateTokens(candidate.slice(0, middle), calibration) <= tokens) fittingLength = middle;
     else tooLong = middle;
   }
-  return candidate.slice(0, beforePair(text, fits));
+  return candidate.slice(0, beforePair(text, fittingLength));
 }
 
-/** The position, or the one before it if it would split a surrogate pair. */
+/** Returns `position`, or `position` - 1 if a cut there would split a surrogate pair. */
 export function beforePair(text: string, position: number): number {
-  const halves =
+  const splitsPair =
     isHighSurrogate(text.charCodeAt(position - 1)) && isLowSurrogate(text.charCodeAt(position));
-  return halves ? position - 1 : position;
+  return splitsPair ? position - 1 : position;
 }
 
 const isHighSurrogate = (unit: number): boolean => unit >= 0xd800 && unit <= 0xdbff;
 const isLowSurrogate = (unit: number): boolean => unit >= 0xdc00 && unit <= 0xdfff;
 
 /**
- * Paths of files that belong to a result, and their lines in the conversation. The caller writes
- * the files.
+ * A result can also have files, such as images. The following functions return the paths of these
+ * files and their lines in the conversation. The caller writes the files.
  */
 
-/** A file of a result, without its bytes. */
+/** A file of a result, without its bytes. `size` is in bytes. */
 type NamedFile = { mediaType: string; extension: string; size: number };
 
 /** A stored file with its path, or the reason why it was not stored. */
 export type FiledFile = NamedFile & ({ path: string } | { why: string });
 
-/** The reason for an agent without a workspace, with the remedy. */
+/** Why a file is not stored if the agent has no workspace, and how the operator can change that. */
 export const NO_WORKSPACE =
   "the agent has no files to keep it in; `cwd` in the agent's backend gives it some";
 
@@ -191,8 +209,8 @@ export const resultFilePath = (
 ): string => resultPath(result).replace(/\.txt$/, `_${nth}.${extension}`);
 
 /**
- * The text for the conversation with one line per file at its end. At the end, because long texts
- * are cut before.
+ * The text for the conversation, with one line for each file at its end. Call this function after
+ * the text is cut, so that these lines stay.
  */
 export function withFiles(text: string, files: readonly FiledFile[]): string {
   const lines = files.map((file, index) => {
@@ -204,35 +222,34 @@ export function withFiles(text: string, files: readonly FiledFile[]): string {
   return lines.length === 0 ? text : `${text}\n\n${lines.join("\n")}`;
 }
 
-/** UTF-8 bytes per token, without better data. */
+/** Estimated UTF-8 bytes per token. */
 const BYTES_PER_TOKEN = 4;
 
 /**
- * Estimated tokens of a text. `calibration` is the ratio of a provider's own counts to this
- * estimate so far (1 if equal). Monotonic in the length of the text: the preview search depends on
- * it.
+ * Estimated tokens of a text. `calibration` is the ratio of a provider's own token counts to this
+ * estimate; 1 if unknown. A longer text never has fewer tokens: `previewOf` depends on this.
  */
 export const estimateTokens = (text: string, calibration = 1): number =>
   Math.ceil((byteLength(text) / BYTES_PER_TOKEN) * calibration);
 
-/** The most UTF-8 bytes that are certainly estimated at no more than `tokens`. */
+/** The largest number of UTF-8 bytes with at most `tokens` estimated tokens. */
 export const bytesWithin = (tokens: number, calibration = 1): number =>
   Math.floor((tokens * BYTES_PER_TOKEN) / calibration);
 
 /**
- * Characters that a terminal or reader would interpret or hide: control characters other than tab
- * and line feed, marks that change the direction of text, invisible spaces, lone surrogates. U+200D
- * and U+FE0F are allowed because emoji use them.
+ * Characters that a terminal would interpret or that a person cannot see: control characters other
+ * than tab and line feed, marks that change the direction of text, invisible spaces, lone
+ * surrogates. U+200D and U+FE0F are not included, because emoji use them.
  */
 const HIDDEN =
   /[^\P{Cc}\n\t]|\p{Bidi_Control}|\p{Zl}|\p{Zp}|\p{Surrogate}|[\u00ad\u200b\u2060-\u2064\u206a-\u206f\ufeff]/gu;
 
-/** The text with invisible characters escaped: U+001B becomes `\x1b`. `\r\n` becomes `\n`. */
+/** The text with `HIDDEN` characters escaped: U+001B becomes `\x1b`. CRLF becomes LF. */
 export function showControls(text: string): string {
-  return text.replaceAll("\r\n", "\n").replace(HIDDEN, written);
+  return text.replaceAll("\r\n", "\n").replace(HIDDEN, escapeSequence);
 }
 
-function written(character: string): string {
+function escapeSequence(character: string): string {
   const code = character.charCodeAt(0);
   return code <= 0xff ? `\\x${hex(code, 2)}` : `\\u${hex(code, 4)}`;
 }
@@ -240,12 +257,12 @@ function written(character: string): string {
 const hex = (code: number, digits: number): string => code.toString(16).padStart(digits, "0");
 
 /**
- * A session receives one reply larger than this at a time: the next one is received after this one
- * has been stored.
+ * A reply above this size is large. A session receives one large reply at a time: the next large
+ * reply is received only after this one is stored.
  */
 export const LARGE_BYTES = 1024 * 1024;
 /**
- * Maximum wait until a large result is stored; then the next one is received anyway. Storing may
- * wait for other work on the agent's files.
+ * Maximum wait until a large result is stored. After this time, the next large reply is received
+ * anyway: storing may have to wait for other work on the agent's files.
  */
 export const MAX_STORING_MS = 120_000;

@@ -1,8 +1,8 @@
 import type { ParameterProblem } from "./parameters";
 
 /**
- * Arguments with values from the config. The model neither sees nor sets them, and validation must
- * not require them.
+ * A preset is an argument of a tool whose value is in the config. The model neither sees nor sets
+ * it, so the validation of the model's arguments must not require it.
  */
 
 type Presets = Readonly<Record<string, unknown>>;
@@ -10,45 +10,45 @@ type Presets = Readonly<Record<string, unknown>>;
 const isMapping = (value: unknown): value is Record<string, unknown> =>
   typeof value === "object" && value !== null && !Array.isArray(value);
 
-/** The schema without preset arguments. Requires that `presetProblem` accepted the schema. */
+/** The schema without presets. `presetProblem` must have accepted the schema before. */
 export function withoutPresets(
   schema: Record<string, unknown>,
   preset: Presets,
 ): Record<string, unknown> {
-  const { properties, required, ...others } = schema;
-  const isFree = (name: string) => !Object.hasOwn(preset, name);
+  const { properties, required, ...otherKeywords } = schema;
+  const isNotPreset = (name: string) => !Object.hasOwn(preset, name);
   return {
-    ...others,
+    ...otherKeywords,
     properties: isMapping(properties)
-      ? Object.fromEntries(Object.entries(properties).filter(([name]) => isFree(name)))
+      ? Object.fromEntries(Object.entries(properties).filter(([name]) => isNotPreset(name)))
       : {},
     ...(Array.isArray(required) && {
-      required: required.filter((name) => typeof name === "string" && isFree(name)),
+      required: required.filter((name) => typeof name === "string" && isNotPreset(name)),
     }),
   };
 }
 
 /**
- * The first place that mentions a preset outside the top-level `properties` and `required`, from
- * which presets are removed. `null` if there is none. Requires that `parameterProblem` accepted the
- * schema.
+ * The first problem with presets in a schema; `null` if there is none. Presets are removed from the
+ * top-level `properties` and `required`, so other parts of the schema may not name them.
+ * `parameterProblem` must have accepted the schema before.
  */
 export function presetProblem(
   schema: Record<string, unknown>,
   preset: Presets,
 ): ParameterProblem | null {
   if (Object.keys(preset).length === 0) return null;
-  const { properties: _properties, required: _required, ...others } = schema;
-  return problemIn(others, preset, []);
+  const { properties: _properties, required: _required, ...otherKeywords } = schema;
+  return problemIn(otherKeywords, preset, []);
 }
 
-type Place = ParameterProblem["at"];
+type Location = ParameterProblem["at"];
 
 /**
- * Checks only keywords that apply to the arguments as a whole: subschemas of one argument contain
- * other names.
+ * The first problem in a schema at this location. Checks only keywords that apply to all arguments
+ * together: names in the subschema of one argument are not names of arguments.
  */
-function problemIn(schema: unknown, preset: Presets, at: Place): ParameterProblem | null {
+function problemIn(schema: unknown, preset: Presets, at: Location): ParameterProblem | null {
   for (const [key, value] of Object.entries(isMapping(schema) ? schema : {})) {
     const problem = problemOf(key, value, preset, [...at, key]);
     if (problem) return problem;
@@ -60,24 +60,24 @@ function problemOf(
   key: string,
   value: unknown,
   preset: Presets,
-  at: Place,
+  at: Location,
 ): ParameterProblem | null {
-  if (COUNTS.has(key))
+  if (COUNTING_KEYWORDS.has(key))
     return { at, detail: "counts arguments, and `preset_args` sets some of them: leave it out" };
-  const name = namesIn(key, value).find((one) => Object.hasOwn(preset, one));
+  const name = namesIn(key, value).find((argument) => Object.hasOwn(preset, argument));
   if (name !== undefined)
-    return { at: key === "properties" ? [...at, name] : at, detail: naming(name) };
+    return { at: key === "properties" ? [...at, name] : at, detail: namedPresetDetail(name) };
   if (key === "not") return problemIn(value, preset, at);
-  if (!SEVERAL.has(key)) return null;
-  for (const [nth, part] of listOf(value).entries()) {
-    const problem = problemIn(part, preset, [...at, nth]);
+  if (!SCHEMA_LIST_KEYWORDS.has(key)) return null;
+  for (const [index, subschema] of listOf(value).entries()) {
+    const problem = problemIn(subschema, preset, [...at, index]);
     if (problem) return problem;
   }
   return null;
 }
 
-const COUNTS = new Set(["minProperties", "maxProperties"]);
-const SEVERAL = new Set(["anyOf", "oneOf", "allOf"]);
+const COUNTING_KEYWORDS = new Set(["minProperties", "maxProperties"]);
+const SCHEMA_LIST_KEYWORDS = new Set(["anyOf", "oneOf", "allOf"]);
 
 /** Names of arguments in a keyword's value. */
 function namesIn(key: string, value: unknown): string[] {
@@ -98,6 +98,6 @@ function namesIn(key: string, value: unknown): string[] {
 
 const listOf = (value: unknown): readonly unknown[] => (Array.isArray(value) ? value : []);
 
-const naming = (name: string): string =>
+const namedPresetDetail = (name: string): string =>
   `names \`${name}\`, which \`preset_args\` sets and the model cannot: ` +
   "name it in `properties` and `required` of `parameters` itself, or nowhere";

@@ -1,7 +1,7 @@
 /**
- * Whether the service's address guard refused a request, so that nothing was sent. Checked by name
- * or code, because the guard is in a higher layer, and the `fetch` of a tool may wrap the error in
- * a provider failure.
+ * Whether the service's address check refused a request, so that no request was sent. Compares the
+ * name or code of the error: its class is in a higher layer, and the `fetch` of a tool may wrap the
+ * error in a provider failure.
  */
 export const isAddressRefused = (error: unknown): boolean =>
   error instanceof Error &&

@@ -2,12 +2,12 @@ import { CURRENT_TIME } from "./current-time";
 import type { Tool } from "./tool";
 
 /**
- * Tools in TypeScript that are part of a deployment. An operator adds a `Tool` in a file of its own
- * and lists it here; a config then names it in `custom_tools`. Such a tool must access the network
- * through its context only.
+ * Tools in TypeScript that are part of a deployment. To add a tool, an operator writes a `Tool` in
+ * a new file and lists it here. A config then names the tool in `custom_tools`. The tool must use
+ * the network only through its context.
  */
 export const REGISTRY: readonly Tool[] = [CURRENT_TIME];
 
-/** The tool of this name; `undefined` if the deployment does not have it. */
+/** The tool with this name; `undefined` if the deployment has no such tool. */
 export const registeredTool = (name: string): Tool | undefined =>
   REGISTRY.find(({ spec }) => spec.name === name);

@@ -1,20 +1,21 @@
 import type { SecretBinding } from "../protocol/api/secrets";
 
 /**
- * Restricts where secrets may be sent. A binding names an origin, and optionally paths and methods.
- * Every request with a secret is checked against the secret's bindings before it is sent. Pure.
+ * A binding says where a secret may be sent: to an origin, and optionally only with certain paths
+ * and methods. Before a request with a secret is sent, the request is checked against the secret's
+ * bindings.
  */
 
-/** A request with a secret. With `method: null`, only the origin is checked. */
+/** A request that contains a secret. If `method` is `null`, only the origin is checked. */
 export type SecretUse = { url: string; method: string | null };
 
-/** The secret's value if it may be sent there; `undefined` otherwise. */
+/** Returns the value of a secret if it may be sent with this request; otherwise `undefined`. */
 export type SecretOf = (
   name: string,
   use: SecretUse,
 ) => string | undefined | Promise<string | undefined>;
 
-/** Whether a request may carry a secret with these bindings. */
+/** Whether a request may contain a secret with these bindings. */
 export function maySend(bindings: readonly SecretBinding[], { url, method }: SecretUse): boolean {
   const { origin, pathname } = new URL(url);
   return bindings.some(
@@ -22,13 +23,13 @@ export function maySend(bindings: readonly SecretBinding[], { url, method }: Sec
       binding.origin === origin &&
       (method === null ||
         (allowsMethod(binding, method) &&
-          (binding.paths?.some((path) => isBelow(path, pathname)) ?? true))),
+          (binding.paths?.some((path) => isWithin(path, pathname)) ?? true))),
   );
 }
 
 /**
- * The same for the prefix of an address, for configs in which arguments complete the path: whether
- * some address with this prefix may get the secret.
+ * Whether at least one address that begins with `url` may receive the secret. The address of a tool
+ * in a config is checked in this way, because arguments complete its path later.
  */
 export function maySendBelow(
   bindings: readonly SecretBinding[],
@@ -39,54 +40,63 @@ export function maySendBelow(
     (binding) =>
       binding.origin === origin &&
       allowsMethod(binding, method) &&
-      (binding.paths?.some((path) => isBelow(path, pathname) || path.startsWith(pathname)) ?? true),
+      (binding.paths?.some((path) => isWithin(path, pathname) || path.startsWith(pathname)) ??
+        true),
   );
 }
 
 const allowsMethod = ({ methods }: SecretBinding, method: string): boolean =>
-  methods?.some((one) => one === method.toUpperCase()) ?? true;
+  methods?.some((allowed) => allowed === method.toUpperCase()) ?? true;
 
-/** A server may decode a path several times. */
-const MOST_DECODINGS = 3;
+/** A server may decode a path several times. This many decodings are checked. */
+const MAX_DECODINGS = 3;
 
 /**
- * Whether a path is equal to or below another, segment by segment. Checks every reading that a
- * server may use: decoded escapes, backslashes as slashes, parameters after a semicolon removed.
- * False if any reading leaves the base path.
+ * Whether a path is equal to `base` or below it, segment by segment. A server may decode escapes,
+ * treat backslashes as slashes, or remove parameters after a semicolon. The path must be within
+ * `base` in each of these interpretations.
  */
-function isBelow(base: string, pathname: string): boolean {
-  const [wanted, decoded] = [segmentsOf(base), segmentsOf(readingsOf(base).at(-1) ?? base)];
-  return readingsOf(pathname).every((reading) => {
-    const segments = segmentsOf(reading);
+function isWithin(base: string, pathname: string): boolean {
+  const [baseSegments, decodedBase] = [
+    segmentsOf(base),
+    segmentsOf(interpretationsOf(base).at(-1) ?? base),
+  ];
+  return interpretationsOf(pathname).every((interpretation) => {
+    const segments = segmentsOf(interpretation);
     return (
       !segments.includes("..") &&
-      wanted.every((one, nth) => [one, decoded[nth]].includes(segments[nth]))
+      baseSegments.every((segment, index) =>
+        [segment, decodedBase[index]].includes(segments[index]),
+      )
     );
   });
 }
 
-/** Empty segments, from doubled or trailing slashes, are ignored. */
+/** The segments of a path. Empty segments, from double or trailing slashes, are ignored. */
 const segmentsOf = (path: string): string[] =>
   path
     .split(/[/\\]/)
     .map((segment) => segment.split(";", 1)[0] ?? "")
     .filter((segment) => segment !== "" && segment !== ".");
 
-function readingsOf(pathname: string): string[] {
-  const readings = [pathname];
-  for (let nth = 0; nth < MOST_DECODINGS; nth += 1) {
-    const last = readings.at(-1) ?? "";
-    const decoded = last.replace(/(?:%[0-9a-f]{2})+/gi, decodeEscapes);
-    if (decoded === last) return readings;
-    readings.push(decoded);
+/** The path as it is, and after each decoding that changes it. */
+function interpretationsOf(pathname: string): string[] {
+  const interpretations = [pathname];
+  for (let nth = 0; nth < MAX_DECODINGS; nth += 1) {
+    const last = interpretations.at(-1) ?? "";
+    const decodedPath = last.replace(/(?:%[0-9a-f]{2})+/gi, decodeEscapes);
+    if (decodedPath === last) return interpretations;
+    interpretations.push(decodedPath);
   }
-  // Still contains escapes: the server's reading is unknown, so refuse.
-  return /%[0-9a-f]{2}/i.test(readings.at(-1) ?? "") ? [...readings, "/.."] : readings;
+  // The path still contains escapes, so the server's interpretation is unknown: `/..` is refused.
+  return /%[0-9a-f]{2}/i.test(interpretations.at(-1) ?? "")
+    ? [...interpretations, "/.."]
+    : interpretations;
 }
 
 /**
- * Bytes that are not UTF-8 count as a traversal: a lenient server may decode them to a dot or
- * slash.
+ * Decodes escapes. Bytes that are not UTF-8 become `/../`, which is refused: some servers decode
+ * such bytes to a dot or slash.
  */
 function decodeEscapes(escapes: string): string {
   try {

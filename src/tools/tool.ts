@@ -3,7 +3,9 @@ import type { ToolNotification } from "../protocol/events/tool";
 import type { ToolSpec } from "../providers/provider";
 import type { AgentFiles } from "../workspace/agent-files";
 
-/** Position of a call; ids as in the log. */
+/**
+ * Identifies a call: session, turn, attempt, agent, round, and the id of the call, as in the log.
+ */
 type ToolPlace = {
   session: string;
   turn: number;
@@ -17,83 +19,87 @@ export type ToolContext = {
   place: ToolPlace;
   /** `null` if the agent has no workspace. */
   files: AgentFiles | null;
-  /** The only way to the network: guarded, without redirects. */
+  /** The only access to the network. It checks addresses and does not follow redirects. */
   fetch: typeof fetch;
   /** Aborted when the result is no longer needed. */
   signal: AbortSignal;
-  /** The same for every try of this call, so that a server can recognise repeats. */
+  /** The same key for each try of this call, so that a server can recognise a repeated call. */
   idempotencyKey: string;
-  /** Unix ms. */
+  /** The current time in Unix ms. */
   now(): number;
   /**
-   * Called when the tool has received response headers, to free one of the few slots for waiting
-   * requests. Omitted if slots are not counted.
+   * The tool calls this when it has received response headers. It releases the request slot of the
+   * call; there are only a few slots. Omitted: there are no slots.
    */
   onHeaders?: (() => void) | undefined;
   /**
-   * Registers a function that is called once the result has been stored, even if the call fails. A
-   * tool releases the memory of a large result there. Omitted: release when `run` ends.
+   * Registers a function that is called after the result is stored, or after the call has failed.
+   * The tool uses it to release the lease of a large result. Omitted: the tool releases when `run`
+   * ends.
    */
   onResultStored?: ((release: () => void) => void) | undefined;
   /**
-   * UTF-8 bytes that a result may have in the conversation. A tool that can return a part and say
-   * where the rest is returns no more. Omitted: the usual limit.
+   * Maximum UTF-8 bytes of a result in the conversation. A tool that can return a part and say how
+   * to get the rest returns at most this size. Omitted: the tool's own limit.
    */
   resultBytes?: number;
   /**
-   * Reports progress for people who watch. Texts must be safe to show. May be called at any rate:
-   * the coordination rules decide what is forwarded. Omitted: progress is not shown.
+   * Reports progress for people who follow the session. Texts must be safe to show. The tool may
+   * call this at any rate, because the coordination rules decide which notifications are forwarded.
+   * Omitted: progress is not shown.
    */
-  notify?(news: ToolNotification): void;
+  notify?(notification: ToolNotification): void;
 };
 
 /**
- * A file of a result. Its name is ours and contains nothing from the server. `extension` has no
- * dot.
+ * A file of a result. The service chooses its name, and the name contains no text from the server.
+ * `extension` has no dot.
  */
 export type ToolFile = { mediaType: string; extension: string; bytes: Uint8Array };
 
-/**
- * The outcome of a call. `error`: it failed, and the text explains why. `unknown`: it may or may
- * not have happened. `text` goes into the conversation; the caller, not the tool, cuts it if it is
- * too large. The caller also stores `files` and lists them below the text, which refers to them as
- * `file 1` and so on.
- */
+/** The result of a call. */
 export type ToolResult = {
+  /** `error`: the call failed, and the text says why. `unknown`: the call may have taken effect. */
   outcome: "ok" | "error" | "unknown";
+  /** The text for the conversation. If it is too large, the caller cuts it, not the tool. */
   text: string;
+  /**
+   * Files that the caller stores and lists below the text. In the text, they are called `file 1`,
+   * `file 2` and so on.
+   */
   files?: readonly ToolFile[];
 };
 
 /** A tool of an agent. */
 export type Tool = {
-  /** Name, description and JSON Schema that the model sees. */
+  /** The tool's name, description and JSON Schema, as the model sees them. */
   spec: ToolSpec;
-  /** Properties for the coordination rules. */
+  /** The tool's properties for the coordination rules. */
   rule: ToolRule;
   /**
-   * Whether it never accesses the agent's files, so that it may run in parallel with calls that do.
-   * Omitted: it may access them.
+   * Whether the tool never accesses the agent's files. Then it may run in parallel with calls that
+   * access them. Omitted: it may access them.
    */
   leavesFiles?: boolean;
   /**
-   * Whether it sends no request, so that it needs no slot for waiting. Omitted: it may send one.
+   * Whether the tool sends no requests. Then it needs no request slot. Omitted: it may send
+   * requests.
    */
   staysInside?: boolean;
   /**
-   * Runs the tool. `args` is the model's JSON, parsed but not validated. Errors of the model or a
-   * server are results, never thrown. A throw is a fault of ours, which ends this call alone, or
-   * the signal's reason.
+   * Runs the tool. `args` is the parsed JSON of the model, not validated yet. Mistakes of the model
+   * and errors of a server are results; they are not thrown. If `run` throws, the error is the
+   * signal's reason or a fault of the service, which ends only this call.
    */
   run(args: unknown, context: ToolContext): Promise<ToolResult>;
 };
 
-const BROKE = "The tool broke: a fault of the service, not of your arguments.";
+const FAULT_TEXT = "The tool broke: a fault of the service, not of your arguments.";
 
 /**
- * The result of a call whose tool threw unexpectedly. The error goes to the service's log, not to
- * the model. A tool with a side effect that must not be repeated may have performed it, so its
- * outcome is unknown.
+ * The result of a call whose tool threw an unexpected error. The error is written to the service's
+ * log, and the model does not see it. If the tool is not safe to repeat, it may already have had
+ * its side effect, so the outcome is unknown.
  */
 export function toolFaultResult({
   rule,
@@ -102,10 +108,10 @@ export function toolFaultResult({
   if (staysInside || rule.idempotent)
     return {
       outcome: "error",
-      text: `${BROKE} Nothing it did to files was kept. The same call may break again: try another way.`,
+      text: `${FAULT_TEXT} Nothing it did to files was kept. The same call may break again: try another way.`,
     };
   return {
     outcome: "unknown",
-    text: `${BROKE} Whether it did its work is unknown: verify before repeating it.`,
+    text: `${FAULT_TEXT} Whether it did its work is unknown: verify before repeating it.`,
   };
 }

@@ -1,19 +1,23 @@
 import { WORKFLOW_TOOLS, type WorkflowTool } from "../coordination/tool/offers";
 import type { ToolSpec } from "../providers/provider";
 
-/**
- * Names, descriptions and schemas of the coordination tools. Their rules are in `coordination/`.
- */
+/** Names, descriptions and schemas of the coordination tools. The rules are in `coordination/`. */
 
 type JsonSchema = Record<string, unknown>;
 
-/** Schemas of the named tools, always in the same order, because prompt caches depend on it. */
+/**
+ * The coordination tools in `names`, always in the same order: providers cache prompts by prefix.
+ */
 export function workflowTools(names: readonly string[], aliases: readonly string[]): ToolSpec[] {
-  const team = aliases.toSorted(byNumber);
-  return WORKFLOW_TOOLS.filter((name) => names.includes(name)).map((name) => toolSpec(name, team));
+  const sortedAliases = aliases.toSorted(byNumber);
+  return WORKFLOW_TOOLS.filter((name) => names.includes(name)).map((name) =>
+    toolSpec(name, sortedAliases),
+  );
 }
 
-/** By number: `agent10` follows `agent9`. Compares strings, because this runs for every request. */
+/**
+ * Sorts aliases by number: `agent10` follows `agent9`. Compares strings, because this is faster.
+ */
 const byNumber = (a: string, b: string): number => a.length - b.length || (a < b ? -1 : 1);
 
 function toolSpec(name: WorkflowTool, aliases: readonly string[]): ToolSpec {
@@ -23,8 +27,8 @@ function toolSpec(name: WorkflowTool, aliases: readonly string[]): ToolSpec {
         name,
         description:
           "Submit your complete answer to the original message. It replaces your earlier answer, if you gave one.",
-        parameters: object({
-          content: text(
+        parameters: objectSchema({
+          content: textSchema(
             "The whole answer as the reader should see it. Nothing outside this field is seen by anyone.",
           ),
         }),
@@ -33,20 +37,20 @@ function toolSpec(name: WorkflowTool, aliases: readonly string[]): ToolSpec {
       return {
         name,
         description: "Vote for the agent whose newest answer serves the original message best.",
-        parameters: object({
+        parameters: objectSchema({
           agent_id: {
             type: "string",
             enum: [...aliases],
             description: "The agent whose answer you vote for.",
           },
-          reason: text("What makes it the best of the current answers, in a few sentences."),
+          reason: textSchema("What makes it the best of the current answers, in a few sentences."),
         }),
       };
     case "submit":
       return {
         name,
         description: "Accept the final reply: it goes to the user.",
-        parameters: object({
+        parameters: objectSchema({
           confirmed: { type: "boolean", description: "true: the reply serves the user well." },
         }),
       };
@@ -55,19 +59,19 @@ function toolSpec(name: WorkflowTool, aliases: readonly string[]): ToolSpec {
         name,
         description:
           "Reject the final reply: the team begins again with your reason and instructions.",
-        parameters: object({
-          reason: text("What is wrong with the reply, exactly."),
-          instructions: text("What the team must do differently in the next attempt."),
+        parameters: objectSchema({
+          reason: textSchema("What is wrong with the reply, exactly."),
+          instructions: textSchema("What the team must do differently in the next attempt."),
         }),
       };
     case "assign_personas":
       return {
         name,
         description: "Give each agent of the team its persona.",
-        parameters: object({
+        parameters: objectSchema({
           personas: {
             type: "array",
-            items: persona(aliases),
+            items: personaSchema(aliases),
             description: "One entry for every agent.",
           },
         }),
@@ -75,17 +79,17 @@ function toolSpec(name: WorkflowTool, aliases: readonly string[]): ToolSpec {
   }
 }
 
-function persona(aliases: readonly string[]): JsonSchema {
-  return object({
+function personaSchema(aliases: readonly string[]): JsonSchema {
+  return objectSchema({
     agent_id: { type: "string", enum: [...aliases], description: "The agent the persona is for." },
-    persona: text("Two to five sentences in the second person."),
+    persona: textSchema("Two to five sentences in the second person."),
   });
 }
 
-const text = (description: string): JsonSchema => ({ type: "string", description });
+const textSchema = (description: string): JsonSchema => ({ type: "string", description });
 
 /** An object schema that requires every property and allows no others. */
-function object(properties: Record<string, JsonSchema>): JsonSchema {
+function objectSchema(properties: Record<string, JsonSchema>): JsonSchema {
   return {
     type: "object",
     properties,

@@ -2,9 +2,13 @@ import { describe, expect, it } from "vitest";
 import { argumentProblem, parameterProblem } from "../../src/tools/parameters";
 import { cpuMs } from "../fakes/cpu-time";
 
-const object = (properties: object, more: object = {}) => ({ type: "object", properties, ...more });
+const object = (properties: object, otherKeywords: object = {}) => ({
+  type: "object",
+  properties,
+  ...otherKeywords,
+});
 
-describe("a schema is taken", () => {
+describe("a schema is accepted", () => {
   it.each([
     { type: "object" },
     object(
@@ -22,25 +26,25 @@ describe("a schema is taken", () => {
         uniqueItems: true,
       },
     }),
-    // names like keywords
+    // Arguments may have the same names as keywords.
     object({ properties: { type: "string" }, required: { type: "boolean" } }),
   ])("%j", (schema) => expect(parameterProblem(schema)).toBeNull());
 });
 
 describe("a schema is refused", () => {
   it.each([
-    ["that is none", "text", "", "`type: object`"],
-    ["for anything but an object", { type: "array" }, "", "`type: object`"],
+    ["that is not a schema", "text", "", "`type: object`"],
+    ["that is not for an object", { type: "array" }, "", "`type: object`"],
     ["with a reference", object({ a: { $ref: "#" } }), "properties/a/$ref", "is not taken here"],
     [
-      "with a reference elsewhere",
+      "with a reference outside of properties",
       object({}, { allOf: [{ $ref: "http://169.254.169.254/" }] }),
       "allOf/0/$ref",
       "is not taken",
     ],
     ["with definitions", object({}, { $defs: {} }), "$defs", "is not taken here"],
     [
-      "with patterns for names",
+      "with patterns for names of arguments",
       object({}, { patternProperties: { "^(a+)+$": true } }),
       "patternProperties",
       "no keyword",
@@ -52,40 +56,30 @@ describe("a schema is refused", () => {
       "must be one of string",
     ],
     [
-      "with properties in a list",
+      "with a list of properties",
       { type: "object", properties: [] },
       "properties",
       "must be a mapping",
     ],
+    ["with an empty anyOf", object({ a: { anyOf: [] } }), "properties/a/anyOf", "must be a list"],
+    ["with a part that is not a schema", object({ a: 5 }), "properties/a", "must be a JSON Schema"],
+    ["with a text for required", object({}, { required: "a" }), "required", "a list of names"],
     [
-      "with no way to be right",
-      object({ a: { anyOf: [] } }),
-      "properties/a/anyOf",
-      "must be a list",
-    ],
-    ["with a part that is none", object({ a: 5 }), "properties/a", "must be a JSON Schema"],
-    ["with one name for required", object({}, { required: "a" }), "required", "a list of names"],
-    [
-      "with a bound that is none",
+      "with an invalid bound",
       object({ a: { minLength: -1 } }),
       "properties/a/minLength",
       "whole number",
     ],
-    [
-      "with a step of nothing",
-      object({ a: { multipleOf: 0 } }),
-      "properties/a/multipleOf",
-      "above 0",
-    ],
+    ["with multipleOf 0", object({ a: { multipleOf: 0 } }), "properties/a/multipleOf", "above 0"],
     ["with tuples", object({ a: { items: [{}] } }), "properties/a/items", "must be a JSON Schema"],
     [
-      "with 2,000 parts (M7)",
+      "with more than 2,000 parts (M7)",
       object({ a: { allOf: Array.from({ length: 10_000 }, () => true) } }),
       "",
       "more than 2000 parts",
     ],
     [
-      "with a keyword of every object's",
+      "with a keyword that is a property of Object.prototype",
       object({ a: { constructor: {} } }),
       "properties/a/constructor",
       "no keyword",
@@ -102,7 +96,7 @@ describe("arguments", () => {
     { required: ["city"], additionalProperties: false },
   );
   it.each([[{ city: "Wien" }], [{ city: "Wien", days: 3 }]])(
-    "are as the schema says: %j",
+    "are accepted if they match the schema: %j",
     (args) => {
       expect(argumentProblem(SCHEMA, args)).toBeNull();
     },
@@ -118,57 +112,62 @@ describe("arguments", () => {
     [{ city: "Wien", other: 1 }, "other"],
     [{ city: "x".repeat(300_000) }, "a call may have 262144"],
     [JSON.parse('{"city": "Wien", "__proto__": {"admin": true}}'), "__proto__"],
-  ])("are refused with their place: %j", (args, says) => {
-    expect(argumentProblem(SCHEMA, args)).toContain(says);
+  ])("are refused with the place of the problem: %j", (args, expectedText) => {
+    expect(argumentProblem(SCHEMA, args)).toContain(expectedText);
   });
 
-  it("are refused by name where schema x arguments takes long (M7)", () => {
-    const options = Array.from({ length: 500 }, (_, nth) => ({
+  it("are refused with pattern_too_costly if the check would take too long (M7)", () => {
+    const options = Array.from({ length: 500 }, (_, index) => ({
       type: "string",
-      minLength: nth + 100,
+      minLength: index + 100,
     }));
     const schema = object({ list: { type: "array", items: { anyOf: options } } });
     expect(parameterProblem(schema)).toBeNull();
     const startedAt = cpuMs();
-    const said = argumentProblem(schema, { list: Array.from({ length: 20_000 }, () => "a") });
-    expect(said).toContain("pattern_too_costly");
+    const problemText = argumentProblem(schema, {
+      list: Array.from({ length: 20_000 }, () => "a"),
+    });
+    expect(problemText).toContain("pattern_too_costly");
     expect(cpuMs() - startedAt).toBeLessThan(250);
   });
 
-  const many = <T>(count: number, make: (nth: number) => T): T[] =>
-    Array.from({ length: count }, (_, nth) => make(nth));
+  const repeat = <T>(count: number, itemOf: (index: number) => T): T[] =>
+    Array.from({ length: count }, (_, index) => itemOf(index));
   it.each([
     {
       name: "many choices for many values",
       schema: object({
         list: {
           type: "array",
-          items: { anyOf: many(100, (nth) => ({ type: "string", minLength: nth + 9 })) },
+          items: { anyOf: repeat(100, (index) => ({ type: "string", minLength: index + 9 })) },
         },
       }),
-      args: { list: many(700, () => "a") },
+      args: { list: repeat(700, () => "a") },
     },
     {
       name: "many choices for many names",
-      schema: object({}, { additionalProperties: { anyOf: many(200, () => ({ type: "null" })) } }),
-      args: Object.fromEntries(many(500, (nth) => [`k${nth}`, 1])),
+      schema: object(
+        {},
+        { additionalProperties: { anyOf: repeat(200, () => ({ type: "null" })) } },
+      ),
+      args: Object.fromEntries(repeat(500, (index) => [`k${index}`, 1])),
     },
     {
       name: "many bounds on long texts",
       schema: object({
-        list: { type: "array", items: { allOf: many(400, () => ({ maxLength: 1 })) } },
+        list: { type: "array", items: { allOf: repeat(400, () => ({ maxLength: 1 })) } },
       }),
-      args: { list: many(40, () => "é".repeat(1_000)) },
+      args: { list: repeat(40, () => "é".repeat(1_000)) },
     },
-  ])("take no longer than a step where they are let in: $name (M7)", ({ schema, args }) => {
+  ])("are checked in less than 0.5 s: $name (M7)", ({ schema, args }) => {
     expect(parameterProblem(schema)).toBeNull();
     const startedAt = cpuMs();
     expect(argumentProblem(schema, args)).toContain("not as the tool's parameters say");
     expect(cpuMs() - startedAt).toBeLessThan(500);
   });
 
-  it("are not asked for parts that allow everything (M7)", () => {
-    const anything = Array.from({ length: 900 }, (_, nth) => (nth % 2 === 0 ? true : {}));
+  it("are not compared with parts of a schema that allow everything (M7)", () => {
+    const anything = Array.from({ length: 900 }, (_, index) => (index % 2 === 0 ? true : {}));
     const schema = object({
       list: { type: "array", items: { allOf: anything } },
       other: { anyOf: [{ type: "null" }, true] },
@@ -183,7 +182,7 @@ describe("arguments", () => {
     expect(argumentProblem(object({ a: { oneOf: [true, {}] } }), { a: 1 })).toContain("a");
   });
 
-  it("are checked quickly for any schema", () => {
+  it("are checked in less than 2 s against patterns, formats and uniqueItems", () => {
     const schema = object({
       a: { type: "string", pattern: "^(a+)+$", format: "uri" },
       b: { type: "array", uniqueItems: true, items: { type: "integer" } },
@@ -191,7 +190,7 @@ describe("arguments", () => {
     const startedAt = cpuMs();
     const args = {
       a: `${"a".repeat(50_000)}!`,
-      b: Array.from({ length: 30_000 }, (_, nth) => nth),
+      b: Array.from({ length: 30_000 }, (_, index) => index),
     };
     expect(argumentProblem(schema, args)).toBeNull();
     expect(cpuMs() - startedAt).toBeLessThan(2_000);

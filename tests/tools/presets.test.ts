@@ -3,13 +3,13 @@ import { argumentProblem, parameterProblem } from "../../src/tools/parameters";
 import { presetProblem, withoutPresets } from "../../src/tools/presets";
 
 const PRESET = { tenant: "t-1", units: "c" };
-const schemaWith = (more: object) => ({
+const schemaWith = (otherKeywords: object) => ({
   type: "object",
   properties: { q: { type: "string" }, tenant: { type: "string" }, units: {} },
-  ...more,
+  ...otherKeywords,
 });
 
-it("presets are neither shown to the model nor required from it", () => {
+it("presets are not in the schema for the model, and are not required from it", () => {
   const schema = schemaWith({ required: ["q", "tenant"], additionalProperties: false });
   expect(withoutPresets(schema, PRESET)).toEqual({
     type: "object",
@@ -19,73 +19,92 @@ it("presets are neither shown to the model nor required from it", () => {
   });
 });
 
-describe("presets are used", () => {
-  it.each<{ name: string; more: object; args: unknown }>([
+describe("a schema with presets is accepted", () => {
+  it.each<{ name: string; otherKeywords: object; args: unknown }>([
     {
-      name: "if only the schema itself names them",
-      more: { required: ["q", "tenant"] },
+      name: "if only its top-level properties and required name them",
+      otherKeywords: { required: ["q", "tenant"] },
       args: { q: "a" },
     },
     {
-      name: "beside alternatives of other arguments",
-      more: { anyOf: [{ required: ["q"] }, false] },
+      name: "if it has alternatives with other arguments",
+      otherKeywords: { anyOf: [{ required: ["q"] }, false] },
       args: { q: "a" },
     },
     {
-      name: "if an argument has properties of the same name",
-      more: {
+      name: "if an argument has properties with the same names",
+      otherKeywords: {
         properties: { q: { properties: { tenant: {} }, required: ["tenant"], minProperties: 1 } },
         additionalProperties: { required: ["tenant"] },
         not: { properties: { q: { required: ["units"] } }, required: ["q"] },
       },
       args: { q: { tenant: "x" } },
     },
-  ])("$name", ({ more, args }) => {
-    const schema = schemaWith(more);
+  ])("$name", ({ otherKeywords, args }) => {
+    const schema = schemaWith(otherKeywords);
     expect([parameterProblem(schema), presetProblem(schema, PRESET)]).toEqual([null, null]);
     expect(argumentProblem(withoutPresets(schema, PRESET), args)).toBeNull();
   });
 });
 
-describe("only the schema itself may name a preset: not", () => {
-  it.each<{ more: object; at: string; says: string }>([
+describe("a schema is refused if it names or counts presets in", () => {
+  it.each<{ otherKeywords: object; at: string; expectedText: string }>([
     {
-      more: { anyOf: [{ required: ["q"] }, { required: ["q", "tenant"] }] },
+      otherKeywords: { anyOf: [{ required: ["q"] }, { required: ["q", "tenant"] }] },
       at: "anyOf/1/required",
-      says: "names `tenant`",
+      expectedText: "names `tenant`",
     },
-    { more: { oneOf: [{ required: ["units"] }] }, at: "oneOf/0/required", says: "names `units`" },
     {
-      more: { allOf: [{ properties: { tenant: { minLength: 1 } } }] },
+      otherKeywords: { oneOf: [{ required: ["units"] }] },
+      at: "oneOf/0/required",
+      expectedText: "names `units`",
+    },
+    {
+      otherKeywords: { allOf: [{ properties: { tenant: { minLength: 1 } } }] },
       at: "allOf/0/properties/tenant",
-      says: "names `tenant`",
+      expectedText: "names `tenant`",
     },
-    { more: { not: { required: ["tenant"] } }, at: "not/required", says: "names `tenant`" },
     {
-      more: { not: { anyOf: [{ allOf: [{ required: ["tenant"] }] }] } },
+      otherKeywords: { not: { required: ["tenant"] } },
+      at: "not/required",
+      expectedText: "names `tenant`",
+    },
+    {
+      otherKeywords: { not: { anyOf: [{ allOf: [{ required: ["tenant"] }] }] } },
       at: "not/anyOf/0/allOf/0/required",
-      says: "`tenant`",
+      expectedText: "`tenant`",
     },
-    { more: { enum: [{ q: "a", tenant: "x" }] }, at: "enum", says: "names `tenant`" },
-    { more: { allOf: [{ const: { tenant: "x" } }] }, at: "allOf/0/const", says: "names `tenant`" },
-    { more: { default: { units: "f" } }, at: "default", says: "names `units`" },
     {
-      more: { examples: [{ q: "a" }, { q: "a", units: "f" }] },
+      otherKeywords: { enum: [{ q: "a", tenant: "x" }] },
+      at: "enum",
+      expectedText: "names `tenant`",
+    },
+    {
+      otherKeywords: { allOf: [{ const: { tenant: "x" } }] },
+      at: "allOf/0/const",
+      expectedText: "names `tenant`",
+    },
+    { otherKeywords: { default: { units: "f" } }, at: "default", expectedText: "names `units`" },
+    {
+      otherKeywords: { examples: [{ q: "a" }, { q: "a", units: "f" }] },
       at: "examples",
-      says: "names `units`",
+      expectedText: "names `units`",
     },
-    { more: { minProperties: 2 }, at: "minProperties", says: "counts arguments" },
-    { more: { maxProperties: 2 }, at: "maxProperties", says: "counts arguments" },
+    { otherKeywords: { minProperties: 2 }, at: "minProperties", expectedText: "counts arguments" },
+    { otherKeywords: { maxProperties: 2 }, at: "maxProperties", expectedText: "counts arguments" },
     {
-      more: { anyOf: [{ minProperties: 2 }] },
+      otherKeywords: { anyOf: [{ minProperties: 2 }] },
       at: "anyOf/0/minProperties",
-      says: "counts arguments",
+      expectedText: "counts arguments",
     },
-  ])("$at", ({ more, at, says }) => {
-    const schema = schemaWith(more);
+  ])("$at", ({ otherKeywords, at, expectedText }) => {
+    const schema = schemaWith(otherKeywords);
     expect(parameterProblem(schema)).toBeNull();
     const problem = presetProblem(schema, PRESET);
-    expect([problem?.at.join("/"), problem?.detail]).toEqual([at, expect.stringContaining(says)]);
+    expect([problem?.at.join("/"), problem?.detail]).toEqual([
+      at,
+      expect.stringContaining(expectedText),
+    ]);
     expect(presetProblem(schema, {})).toBeNull();
   });
 });

@@ -5,7 +5,7 @@ import { contextWith } from "./http/tool-builders";
 
 describe("each tool of the registry", () => {
   it.each(REGISTRY.map((tool) => [tool.spec.name, tool] as const))(
-    "%s has one name and describes its arguments",
+    "%s has a unique name and a valid schema",
     (name, tool) => {
       expect(REGISTRY.filter(({ spec }) => spec.name === name)).toHaveLength(1);
       expect(tool.rule.name).toBe(name);
@@ -36,5 +36,7 @@ describe("current_time", () => {
     ],
     [{ zone: "UTC" }, { outcome: "error", text: expect.stringContaining("zone") }],
     [null, { outcome: "error", text: "The arguments must be a JSON object." }],
-  ])("for %j", async (args, result) => expect(await run(args)).toEqual(result));
+  ])("returns the time or a problem for the arguments %j", async (args, result) =>
+    expect(await run(args)).toEqual(result),
+  );
 });

@@ -3,21 +3,25 @@ import { WORKFLOW_TOOLS } from "../../src/coordination/tool/offers";
 import { workflowTools } from "../../src/tools/workflow";
 
 const ALIASES = ["agent10", "agent2", "agent1"];
-const names = (offers: readonly string[]) => workflowTools(offers, ALIASES).map(({ name }) => name);
+const toolNames = (offers: readonly string[]) =>
+  workflowTools(offers, ALIASES).map(({ name }) => name);
 
-describe("the orchestrator's tools", () => {
-  it("come in one order, however they are asked for", () => {
-    expect(names(["vote", "new_answer"])).toEqual(["new_answer", "vote"]);
-    expect(names(["restart_orchestration", "submit"])).toEqual(["submit", "restart_orchestration"]);
-    expect(names([...WORKFLOW_TOOLS].reverse())).toEqual([...WORKFLOW_TOOLS]);
+describe("the coordination tools", () => {
+  it("are returned in a fixed order, for any order of their names", () => {
+    expect(toolNames(["vote", "new_answer"])).toEqual(["new_answer", "vote"]);
+    expect(toolNames(["restart_orchestration", "submit"])).toEqual([
+      "submit",
+      "restart_orchestration",
+    ]);
+    expect(toolNames([...WORKFLOW_TOOLS].reverse())).toEqual([...WORKFLOW_TOOLS]);
   });
 
-  it("are only those asked for", () => {
-    expect(names(["vote", "read_file"])).toEqual(["vote"]);
-    expect(names([])).toEqual([]);
+  it("are only the requested tools", () => {
+    expect(toolNames(["vote", "read_file"])).toEqual(["vote"]);
+    expect(toolNames([])).toEqual([]);
   });
 
-  it("let an agent vote for any alias of the team, in an order that reveals nothing", () => {
+  it("let an agent vote for all aliases of the team, sorted by number", () => {
     const [vote] = workflowTools(["vote"], ALIASES);
     expect(vote?.parameters).toMatchObject({
       properties: {
@@ -41,7 +45,7 @@ describe("the orchestrator's tools", () => {
     });
   });
 
-  it("are the same text for the same team, in any order of its agents", () => {
+  it("are the same for a team in any order of its agents", () => {
     const texts = [ALIASES, ALIASES.toReversed()].map((aliases) =>
       JSON.stringify(workflowTools(WORKFLOW_TOOLS, aliases)),
     );

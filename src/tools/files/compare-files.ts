@@ -2,15 +2,15 @@ import { z } from "zod";
 import { compareDirectories, compareFiles } from "../../workspace/compare";
 import type { Tool } from "../tool";
 import { defineFileTool } from "./define-tool";
-import { type FileToolLimits, fittingInto } from "./file-limits";
-import { fittingLines, linesOf } from "./page";
+import { type FileToolLimits, reducedLimits } from "./file-limits";
+import { fitLines, linesOf } from "./page";
 
 const schema = z.strictObject({
   first: z.string().describe("e.g. app.py"),
   second: z.string().describe("e.g. /peers/agent2/app.py"),
 });
 
-/** `compare_files`: a unified diff of two files. */
+/** `compare_files`: shows a unified diff of two files. */
 export const compareFilesTool = (limits: FileToolLimits): Tool =>
   defineFileTool({
     name: "compare_files",
@@ -19,11 +19,11 @@ export const compareFilesTool = (limits: FileToolLimits): Tool =>
     async run({ first, second }, files, context) {
       const left = { name: files.resolve(first), bytes: await files.read(first) };
       const right = { name: files.resolve(second), bytes: await files.read(second) };
-      return fitting(compareFiles(left, right).text, fittingInto(limits, context));
+      return fitDifference(compareFiles(left, right).text, reducedLimits(limits, context));
     },
   });
 
-/** `compare_directories`: the files that differ, by hash, without reading them. */
+/** `compare_directories`: lists the files that differ. Compares hashes, so it reads no contents. */
 export const compareDirectoriesTool = (limits: FileToolLimits): Tool =>
   defineFileTool({
     name: "compare_directories",
@@ -36,11 +36,13 @@ export const compareDirectoriesTool = (limits: FileToolLimits): Tool =>
         right: second,
         most: limits.searchedFiles,
       });
-      return fitting(text, fittingInto(limits, context));
+      return fitDifference(text, reducedLimits(limits, context));
     },
   });
 
-function fitting(difference: string, { resultBytes }: FileToolLimits): string {
-  const { text, left } = fittingLines(linesOf(difference), resultBytes);
-  return left === 0 ? text : `${text}\n[${left} more lines of the difference are not shown.]`;
+function fitDifference(difference: string, { resultBytes }: FileToolLimits): string {
+  const { text, hiddenLines } = fitLines(linesOf(difference), resultBytes);
+  return hiddenLines === 0
+    ? text
+    : `${text}\n[${hiddenLines} more lines of the difference are not shown.]`;
 }

@@ -5,37 +5,37 @@ import { FileError } from "../../workspace/types";
 import type { Tool, ToolContext, ToolResult } from "../tool";
 
 /**
- * A file tool as its author writes it: a schema and a function. Mistakes of the model (arguments,
- * paths) become error results with a remedy. Any other error is a fault of ours and is thrown.
+ * Definition of a file tool: a schema and a function. A mistake of the model (arguments, paths)
+ * becomes an error result that says how to correct it. Any other error is thrown.
  */
 export type FileToolDefinition<Schema extends z.ZodObject> = {
   name: string;
-  /** Shown to the model: purpose and limits, nothing else. */
+  /** The text for the model: only the purpose and the limits of the tool. */
   description: string;
   schema: Schema;
-  /** As in `Tool`; default true. */
+  /** See `Tool.staysInside`. Default: true. */
   staysInside?: boolean;
-  /** The text of the result. Throws `FileError` for mistakes of the model. */
+  /** Returns the result, or its text. Throws `FileError` for mistakes of the model. */
   run(args: z.infer<Schema>, files: AgentFiles, context: ToolContext): Promise<string | ToolResult>;
 };
 
 /**
- * Changes are staged until the call settles, so repeating a call has no further effect:
- * `idempotent`.
+ * Creates a tool from its definition. The tool is `idempotent`: file changes are staged until the
+ * call settles, so a repeated call has no further effect.
  */
 export function defineFileTool<Schema extends z.ZodObject>(
   definition: FileToolDefinition<Schema>,
 ): Tool {
   const { name, description, schema, staysInside = true } = definition;
   return {
-    spec: { name, description, parameters: knownParameters(schema) },
+    spec: { name, description, parameters: cachedParameters(schema) },
     rule: { name, acts_outside: false, idempotent: true },
     staysInside,
     async run(args, context) {
       const parsed = schema.safeParse(withoutNulls(args));
-      if (!parsed.success) return failed(argumentProblems(name, parsed.error));
+      if (!parsed.success) return errorResult(argumentProblems(name, parsed.error));
       if (!context.files)
-        return failed(
+        return errorResult(
           "There is no workspace here, so there are no files to work on. Answer without them.",
         );
       try {
@@ -43,30 +43,30 @@ export function defineFileTool<Schema extends z.ZodObject>(
         return typeof result === "string" ? { outcome: "ok", text: result } : result;
       } catch (error) {
         if (error instanceof FileError || error instanceof PatternError)
-          return failed(error.message);
+          return errorResult(error.message);
         throw error;
       }
     },
   };
 }
 
-const failed = (text: string): ToolResult => ({ outcome: "error", text });
+const errorResult = (text: string): ToolResult => ({ outcome: "error", text });
 
 /**
- * Tools are created for each call of an agent, but schemas are cached: converting one to JSON
- * Schema is the slowest part.
+ * Cache of converted schemas. Tools are created for each call of an agent, and the conversion of a
+ * schema to JSON Schema is the slowest part.
  */
-const parametersOf = new WeakMap<z.ZodObject, Record<string, unknown>>();
+const PARAMETERS_BY_SCHEMA = new WeakMap<z.ZodObject, Record<string, unknown>>();
 
-function knownParameters(schema: z.ZodObject): Record<string, unknown> {
-  const known = parametersOf.get(schema) ?? toParameters(schema);
-  parametersOf.set(schema, known);
-  return known;
+function cachedParameters(schema: z.ZodObject): Record<string, unknown> {
+  const parameters = PARAMETERS_BY_SCHEMA.get(schema) ?? toParameters(schema);
+  PARAMETERS_BY_SCHEMA.set(schema, parameters);
+  return parameters;
 }
 
 /**
- * JSON Schema in the form that providers accept: without `$schema`, and without the bounds of safe
- * integers.
+ * Converts a schema to JSON Schema in the form that providers accept: without `$schema`, and
+ * without the bounds of safe integers.
  */
 function toParameters(schema: z.ZodObject): Record<string, unknown> {
   const { $schema: _, ...parameters } = z.toJSONSchema(schema, {
@@ -79,7 +79,7 @@ function toParameters(schema: z.ZodObject): Record<string, unknown> {
   return parameters;
 }
 
-/** Some models write `null` for an omitted argument. */
+/** Removes arguments that are `null`: some models write `null` for an omitted argument. */
 function withoutNulls(args: unknown): unknown {
   if (typeof args !== "object" || args === null || Array.isArray(args)) return args;
   return Object.fromEntries(Object.entries(args).filter(([, value]) => value !== null));

@@ -5,10 +5,10 @@ import type { Tool } from "../tool";
 import { defineFileTool } from "./define-tool";
 import { readText } from "./page";
 
-/** Line numbers of occurrences that a message lists. */
+/** Maximum number of line numbers in a message. */
 const SHOWN_LINES = 20;
-/** Occurrences replaced per step. */
-const OCCURRENCES_AT_ONCE = 1_000;
+/** Number of occurrences that are replaced in one step. */
+const OCCURRENCES_PER_STEP = 1_000;
 
 const encoder = new TextEncoder();
 
@@ -28,7 +28,8 @@ const schema = z.strictObject({
 });
 
 /**
- * `edit_file`: replaces one exact text by another, only if it occurs as often as the model expects.
+ * `edit_file`: replaces an exact text. It changes the file only if the text occurs as often as the
+ * model expects.
  */
 export const editFileTool = (): Tool =>
   defineFileTool({
@@ -39,54 +40,57 @@ export const editFileTool = (): Tool =>
     async run(args, files) {
       const path = files.resolve(args.path);
       const text = await readText(files, args.path);
-      const edit = inLinesOf(text, args.old_string, args.new_string.toWellFormed());
+      const edit = withLineEndsOf(text, args.old_string, args.new_string.toWellFormed());
       if (edit.old === edit.replacement)
         throw new FileError(
           "edit_without_change",
           "old_string and new_string are the same. Nothing was changed.",
         );
-      const found = occurrences(text, edit.old);
+      const found = findOccurrences(text, edit.old);
       checkCount(path, args, found);
       const { size, executable } = files.stat(args.path);
       const newSize = size + found.count * (byteLength(edit.replacement) - byteLength(edit.old));
       files.checkWrite(args.path, newSize);
-      await files.write(args.path, edited(text, edit, newSize), executable);
+      await files.write(args.path, editedBytes(text, edit, newSize), executable);
       return `Replaced ${times(found.count)} in ${path}, at ${lineList(found)}.`;
     },
   });
 
 type Edit = { old: string; replacement: string };
 
-/** Models write line feeds. If all lines of a file end in CRLF, the edit keeps CRLF. */
-function inLinesOf(text: string, old: string, replacement: string): Edit {
-  const windows = text.includes("\r\n") && !/(^|[^\r])\n/.test(text);
-  if (!windows || old.includes("\r")) return { old, replacement };
+/**
+ * The edit with the line ends of the file. Models write line feeds; if all lines of the file end in
+ * CRLF, the edit uses CRLF too.
+ */
+function withLineEndsOf(text: string, old: string, replacement: string): Edit {
+  const usesCrlf = text.includes("\r\n") && !/(^|[^\r])\n/.test(text);
+  if (!usesCrlf || old.includes("\r")) return { old, replacement };
   return {
     old: old.replaceAll("\n", "\r\n"),
     replacement: replacement.replaceAll(/\r?\n/g, "\r\n"),
   };
 }
 
-/** Number of occurrences, and the lines of the first SHOWN_LINES of them. */
+/** The occurrences of a text. `lines`: line numbers of the first `SHOWN_LINES` occurrences. */
 type Occurrences = { count: number; lines: number[] };
 
-/** Half of a surrogate pair has no occurrences. */
-function occurrences(text: string, part: string): Occurrences {
+/** Finds the occurrences of `part`. Half of a surrogate pair never occurs. */
+function findOccurrences(text: string, part: string): Occurrences {
   const found: Occurrences = { count: 0, lines: [] };
   if (!part.isWellFormed()) return found;
   let line = 1;
-  let passed = 0;
+  let countedTo = 0;
   for (let at = text.indexOf(part); at !== -1; at = text.indexOf(part, at + part.length)) {
     found.count++;
     if (found.lines.length === SHOWN_LINES) continue;
-    line += lineFeeds(text, passed, at);
-    passed = at;
+    line += countLineFeeds(text, countedTo, at);
+    countedTo = at;
     found.lines.push(line);
   }
   return found;
 }
 
-function lineFeeds(text: string, from: number, to: number): number {
+function countLineFeeds(text: string, from: number, to: number): number {
   let count = 0;
   for (let at = text.indexOf("\n", from); at !== -1 && at < to; at = text.indexOf("\n", at + 1))
     count++;
@@ -94,31 +98,31 @@ function lineFeeds(text: string, from: number, to: number): number {
 }
 
 /**
- * The new contents, of `size` bytes. Built piece by piece: with millions of occurrences, all pieces
- * at once would exhaust the memory.
+ * The new contents, of `size` bytes. They are built piece by piece, because with millions of
+ * occurrences all pieces together would exhaust the memory.
  */
-function edited(text: string, { old, replacement }: Edit, size: number): Uint8Array {
+function editedBytes(text: string, { old, replacement }: Edit, size: number): Uint8Array {
   const bytes = new Uint8Array(size);
-  let written = 0;
-  for (const piece of pieces(text, old))
-    written += encoder.encodeInto(
-      piece.split(old).join(replacement),
-      bytes.subarray(written),
-    ).written;
+  let offset = 0;
+  for (const piece of piecesOf(text, old)) {
+    const editedPiece = piece.split(old).join(replacement);
+    offset += encoder.encodeInto(editedPiece, bytes.subarray(offset)).written;
+  }
   return bytes;
 }
 
-/** The text in parts that do not split an occurrence. */
-function* pieces(text: string, part: string): Generator<string> {
+/** Splits a text into pieces, but never within an occurrence of `part`. */
+function* piecesOf(text: string, part: string): Generator<string> {
   let [start, count] = [0, 0];
   for (let at = text.indexOf(part); at !== -1; at = text.indexOf(part, at + part.length)) {
-    if (++count % OCCURRENCES_AT_ONCE !== 0) continue;
+    if (++count % OCCURRENCES_PER_STEP !== 0) continue;
     yield text.slice(start, at + part.length);
     start = at + part.length;
   }
   yield text.slice(start);
 }
 
+/** Throws `FileError` if the text does not occur as often as the model expects. */
 function checkCount(path: string, args: z.infer<typeof schema>, found: Occurrences): void {
   if (found.count === 0) {
     throw new FileError(

@@ -6,17 +6,17 @@ import type { ToolContext } from "../tool";
  */
 export type FileToolLimits = {
   /**
-   * UTF-8 bytes of content in a result. It is below the size of a large result, so that reading a
-   * file in pages creates no new files.
+   * UTF-8 bytes of content in a result. The limit is below the size of a large result. Otherwise a
+   * page of a file would itself be stored as a file.
    */
   resultBytes: number;
-  /** Entries of a listing, or matches of a search. */
+  /** Maximum number of entries in a listing, or of matches in a search. */
   entries: number;
-  /** Files visited by a search. */
+  /** Maximum number of files that a search visits. */
   searchedFiles: number;
-  /** Bytes read by a search. */
+  /** Maximum number of bytes that a search reads. */
   searchedBytes: number;
-  /** UTF-16 code units of a line in search results. */
+  /** Maximum length of a line in search results, in UTF-16 code units. */
   shownLine: number;
 };
 
@@ -28,21 +28,21 @@ export const FILE_TOOL_LIMITS: FileToolLimits = {
   shownLine: 400,
 };
 
-/** Bytes of a result besides its content: path, total size, where to continue. */
-const AROUND_BYTES = 400;
-/** A search line may take at least this fraction (1/n) of a page. */
-const LINE_SHARE = 10;
+/** Bytes for the note after the content: path, total size, where to continue. */
+const NOTE_BYTES = 400;
+/** In a small result, a line of a search is cut, so that about this many lines fit. */
+const MIN_LINES = 10;
 
-/** The limits of a call, reduced if the team or the provider allows a smaller result. */
-export function fittingInto(
+/** The limits of a call. They are lower if the team or the provider allows only a small result. */
+export function reducedLimits(
   limits: FileToolLimits,
   { resultBytes }: Pick<ToolContext, "resultBytes">,
 ): FileToolLimits {
   if (resultBytes === undefined) return limits;
-  const room = Math.min(limits.resultBytes, Math.max(0, resultBytes - AROUND_BYTES));
+  const maxBytes = Math.min(limits.resultBytes, Math.max(0, resultBytes - NOTE_BYTES));
   return {
     ...limits,
-    resultBytes: room,
-    shownLine: Math.min(limits.shownLine, Math.ceil(room / LINE_SHARE)),
+    resultBytes: maxBytes,
+    shownLine: Math.min(limits.shownLine, Math.ceil(maxBytes / MIN_LINES)),
   };
 }

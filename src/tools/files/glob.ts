@@ -8,17 +8,18 @@ import {
 import { FileError } from "../../workspace/types";
 
 /**
- * Patterns of paths: `*` and `?` within a name, `**` over any number of directories, `[abc]`,
- * `{a,b}`.
+ * Glob patterns of paths. `*` and `?` match within a name, `**` matches any number of directories.
+ * `[abc]` and `{a,b}` are supported too.
  */
 
-/** Longest pattern, in UTF-16 units. */
-const LONGEST = 1_000;
+/** Maximum length of a pattern, in UTF-16 code units. */
+const MAX_PATTERN_CHARS = 1_000;
 
 /**
- * The paths that match, each relative to `root`. A pattern without a slash matches the file name
- * only. Charges the work to the budget and yields to other work in between. Throws `FileError`
- * `pattern_invalid`, `PatternError` `pattern_too_costly`, and the signal's reason.
+ * Returns the paths that match. The pattern is matched against the path relative to `root`; a
+ * pattern without a slash is matched against the file name only. The work counts against the
+ * budget, and other work can run between two paths. Throws `FileError` `pattern_invalid`,
+ * `PatternError` `pattern_too_costly`, and the signal's reason.
  */
 export async function matchingPaths(
   { pattern, paths, root }: { pattern: string; paths: readonly string[]; root: string },
@@ -26,24 +27,24 @@ export async function matchingPaths(
   signal: AbortSignal,
 ): Promise<string[]> {
   const anchored = pattern.replace(/^\.?\//, "");
-  const whole = anchored.includes("/") ? anchored : `**/${anchored}`;
-  const compiled = compileTyped(`^(?:${toExpression(whole)})$`, pattern, {
+  const pathPattern = anchored.includes("/") ? anchored : `**/${anchored}`;
+  const compiled = compileModelPattern(`^(?:${toRegularExpression(pathPattern)})$`, pattern, {
     ignoreCase: false,
     budget,
   });
   const matching: string[] = [];
   for (const path of paths) {
-    if (compiled.test(below(path, root), budget)) matching.push(path);
+    if (compiled.test(relativePath(path, root), budget)) matching.push(path);
     if (budget.isPauseDue) await budget.pause(signal);
   }
   return matching;
 }
 
 /**
- * The path of a file relative to the directory or file where a search starts; patterns match this
- * path.
+ * The path of a file relative to `root`, where a listing or search starts. If the file is `root`
+ * itself: the file's name.
  */
-export function below(file: string, root: string): string {
+export function relativePath(file: string, root: string): string {
   const relative = file.slice(root === "/" ? 1 : root.length + 1);
   return relative === "" ? file.slice(file.lastIndexOf("/") + 1) : relative;
 }
@@ -51,16 +52,20 @@ export function below(file: string, root: string): string {
 type CompileOptions = { ignoreCase: boolean; budget: WorkBudget };
 
 /**
- * Compiles a regular expression in RE2 syntax. `typed` is the model's own text, for messages.
- * Throws `FileError` `pattern_invalid` with the reason, or `PatternError` `pattern_too_costly`.
+ * Compiles a regular expression in RE2 syntax. `modelPattern` is the model's own text, for
+ * messages. Throws `FileError` `pattern_invalid` with the reason, or `PatternError`
+ * `pattern_too_costly`.
  */
-export function compileTyped(
+export function compileModelPattern(
   expression: string,
-  typed: string,
+  modelPattern: string,
   { ignoreCase, budget }: CompileOptions,
 ): Pattern {
-  if (typed.length > LONGEST)
-    throw new FileError("pattern_invalid", `The pattern is longer than ${LONGEST} characters.`);
+  if (modelPattern.length > MAX_PATTERN_CHARS)
+    throw new FileError(
+      "pattern_invalid",
+      `The pattern is longer than ${MAX_PATTERN_CHARS} characters.`,
+    );
   try {
     return compilePattern(expression, budget, { ignoreCase });
   } catch (error) {
@@ -69,29 +74,30 @@ export function compileTyped(
       "Look-around and back-references are not supported; to search for a text as it is, set literal.";
     throw new FileError(
       "pattern_invalid",
-      `The pattern ${typed} cannot be used: ${error.message}. ${hint}`,
+      `The pattern ${modelPattern} cannot be used: ${error.message}. ${hint}`,
     );
   }
 }
 
 /**
- * Tokens of a pattern, the longest first: `**` with its slash, a character class, one character.
+ * The tokens of a pattern: `**` with or without a slash, a character class, or one character. The
+ * expression tries longer tokens first.
  */
-const PARTS = /\*\*\/|\*\*|\[!?\]?[^\]/]*\]|[\s\S]/g;
+const TOKENS = /\*\*\/|\*\*|\[!?\]?[^\]/]*\]|[\s\S]/g;
 
-function toExpression(pattern: string): string {
-  let open = 0;
-  const parts = (pattern.match(PARTS) ?? []).map((part) => {
-    if (part === "{") open++;
-    if (part === "}" && open === 0) return "\\}";
-    if (part === "}") open--;
-    return partExpression(part, open > 0);
+function toRegularExpression(pattern: string): string {
+  let openBraces = 0;
+  const expressions = (pattern.match(TOKENS) ?? []).map((token) => {
+    if (token === "{") openBraces++;
+    if (token === "}" && openBraces === 0) return "\\}";
+    if (token === "}") openBraces--;
+    return tokenExpression(token, openBraces > 0);
   });
-  return parts.join("") + ")".repeat(open);
+  return expressions.join("") + ")".repeat(openBraces);
 }
 
-function partExpression(part: string, inBraces: boolean): string {
-  switch (part) {
+function tokenExpression(token: string, inBraces: boolean): string {
+  switch (token) {
     case "**/":
       return "(?:[^/]+/)*";
     case "**":
@@ -107,9 +113,9 @@ function partExpression(part: string, inBraces: boolean): string {
     case ",":
       return inBraces ? "|" : ",";
     default:
-      return part.length > 1 ? classExpression(part) : quotePattern(part);
+      return token.length > 1 ? classExpression(token) : quotePattern(token);
   }
 }
 
-const classExpression = (part: string): string =>
-  `[${part.slice(1, -1).replace(/^!/, "^").replaceAll("[", "\\[").replaceAll("\\", "\\\\")}]`;
+const classExpression = (token: string): string =>
+  `[${token.slice(1, -1).replace(/^!/, "^").replaceAll("[", "\\[").replaceAll("\\", "\\\\")}]`;

@@ -4,9 +4,9 @@ import type { AgentFiles } from "../../workspace/agent-files";
 import { beforePair, showControls } from "../large-results";
 import type { Tool, ToolContext } from "../tool";
 import { defineFileTool } from "./define-tool";
-import { compileTyped, matchingPaths } from "./glob";
-import { type FileToolLimits, fittingInto } from "./file-limits";
-import { decodeText, fittingLines, linesOf } from "./page";
+import { compileModelPattern, matchingPaths } from "./glob";
+import { type FileToolLimits, reducedLimits } from "./file-limits";
+import { decodeText, fitLines, linesOf } from "./page";
 
 const schema = z.strictObject({
   pattern: z
@@ -36,7 +36,8 @@ const schema = z.strictObject({
 type Args = z.infer<typeof schema>;
 
 /**
- * `grep`: lines that match. The work of patterns is bounded, and other work may run between lines.
+ * `grep`: finds the lines that match. The work of patterns is limited, and other work can run
+ * between two lines.
  */
 export const grepTool = (limits: FileToolLimits): Tool =>
   defineFileTool({
@@ -45,20 +46,20 @@ export const grepTool = (limits: FileToolLimits): Tool =>
       "Searches the contents of files for lines that match. Results are path:line:text. Binary files are passed over.",
     schema,
     async run(args, files, context) {
-      const room = fittingInto(limits, context);
+      const callLimits = reducedLimits(limits, context);
       const budget = new WorkBudget();
       const matcher = lineMatcher(args, budget);
       const found = await search(
-        { files, args, limits: room, signal: context.signal, budget },
+        { files, args, limits: callLimits, signal: context.signal, budget },
         matcher,
       );
-      return reportOf(found, args, files.resolve(args.path ?? "/workspace"), room);
+      return reportOf(found, args, files.resolve(args.path ?? "/workspace"), callLimits);
     },
   });
 
 type LineMatcher = {
   matches(line: string): boolean;
-  /** Start of the match within a matching line. */
+  /** Returns where the match starts within a matching line. */
   positionIn(line: string): number;
 };
 
@@ -66,7 +67,7 @@ function lineMatcher({ pattern, literal, ignore_case }: Args, budget: WorkBudget
   const ignoreCase = ignore_case ?? false;
   if (literal && !ignoreCase) return literalMatcher(pattern, budget);
   const expression = literal ? pattern.replaceAll(/[\\^$.|?*+()[\]{}]/g, "\\$&") : pattern;
-  const compiled: Pattern = compileTyped(expression, pattern, { ignoreCase, budget });
+  const compiled: Pattern = compileModelPattern(expression, pattern, { ignoreCase, budget });
   return {
     matches: (line) => compiled.test(line, budget),
     positionIn: (line) => compiled.find(line, budget)?.[0] ?? 0,
@@ -74,18 +75,18 @@ function lineMatcher({ pattern, literal, ignore_case }: Args, budget: WorkBudget
 }
 
 /**
- * Work units of searching a literal in a line: a fixed part, and one unit per `charsAtOnce`
- * characters.
+ * Work units of a search for a plain text in one line: `perLine` units, and one unit for each
+ * `charsPerUnit` characters.
  */
-const LITERAL_WORK = { line: 8, charsAtOnce: 32 };
+const LITERAL_WORK = { perLine: 8, charsPerUnit: 32 };
 
-function literalMatcher(wanted: string, budget: WorkBudget): LineMatcher {
+function literalMatcher(searchedText: string, budget: WorkBudget): LineMatcher {
   return {
     matches(line) {
-      budget.spend(LITERAL_WORK.line + Math.ceil(line.length / LITERAL_WORK.charsAtOnce));
-      return line.includes(wanted);
+      budget.spend(LITERAL_WORK.perLine + Math.ceil(line.length / LITERAL_WORK.charsPerUnit));
+      return line.includes(searchedText);
     },
-    positionIn: (line) => line.indexOf(wanted),
+    positionIn: (line) => line.indexOf(searchedText),
   };
 }
 
@@ -97,13 +98,16 @@ type Search = {
   budget: WorkBudget;
 };
 type SearchReport = {
-  /** Lines to show, and how many of them match. */
+  /** Lines of the result: matching lines and their context. */
   lines: string[];
+  /** Number of matching lines in `lines`. */
   matches: number;
+  /** Number of files that were searched, binary files included. */
   searched: number;
+  /** Number of binary files. */
   binary: number;
-  /** Why the search is incomplete; `null` if it is complete. */
-  cut: string | null;
+  /** Which part was searched, if the search is incomplete; `null` if it is complete. */
+  limitReached: string | null;
 };
 
 async function search(
@@ -112,7 +116,7 @@ async function search(
 ): Promise<SearchReport> {
   const root = files.resolve(args.path ?? "/workspace");
   const { paths, more } = files.walk(root, limits.searchedFiles);
-  const wanted =
+  const searchedPaths =
     args.glob === undefined
       ? paths
       : await matchingPaths({ pattern: args.glob, paths, root }, budget, signal);
@@ -121,14 +125,16 @@ async function search(
     matches: 0,
     searched: 0,
     binary: 0,
-    cut: more ? `only the first ${limits.searchedFiles} files` : null,
+    limitReached: more ? `only the first ${limits.searchedFiles} files` : null,
   };
   let bytes = 0;
-  for (const path of wanted) {
+  for (const path of searchedPaths) {
     signal.throwIfAborted();
     bytes += files.stat(path).size;
-    if (bytes > limits.searchedBytes) found.cut = `only ${limits.searchedBytes} bytes of files`;
-    if (found.matches >= limits.entries) found.cut = `only until ${limits.entries} lines matched`;
+    if (bytes > limits.searchedBytes)
+      found.limitReached = `only ${limits.searchedBytes} bytes of files`;
+    if (found.matches >= limits.entries)
+      found.limitReached = `only until ${limits.entries} lines matched`;
     if (bytes > limits.searchedBytes || found.matches >= limits.entries) break;
     await addMatches(found, path, decodeText(await files.read(path)), {
       args,
@@ -143,6 +149,7 @@ async function search(
 
 type LineSearch = Omit<Search, "files"> & { matcher: LineMatcher };
 
+/** Searches one file and adds its matches to the report. `text` is `null` for a binary file. */
 async function addMatches(
   found: SearchReport,
   path: string,
@@ -159,18 +166,18 @@ async function addMatches(
   const hits = await matchingLines(lines, search);
   if (hits.length === 0) return;
   const shown = hits.slice(0, limits.entries - found.matches);
-  if (shown.length < hits.length) found.cut = `only until ${limits.entries} lines matched`;
+  if (shown.length < hits.length) found.limitReached = `only until ${limits.entries} lines matched`;
   found.matches += shown.length;
   if (args.files_only) found.lines.push(`${path}: ${hits.length}`);
   else
     found.lines.push(
       ...withContext(lines, shown, args.context_lines ?? 0).map(
-        shownLine({ path, lines, most: limits.shownLine, matcher }),
+        formatLine({ path, lines, maxChars: limits.shownLine, matcher }),
       ),
     );
 }
 
-/** Indexes of matching lines. */
+/** Returns the indexes of the matching lines. */
 async function matchingLines(
   lines: readonly string[],
   { matcher, budget, signal }: LineSearch,
@@ -186,21 +193,21 @@ async function matchingLines(
 type ResultLine = { index: number; isMatch: boolean } | "gap";
 
 /**
- * Matching lines and their context, without duplicates; a gap separates groups that are not
- * adjacent.
+ * The matching lines and `contextLines` lines before and after each, without duplicates. A gap
+ * separates groups of lines that are not adjacent.
  */
 function withContext(
   lines: readonly string[],
   hits: readonly number[],
-  around: number,
+  contextLines: number,
 ): ResultLine[] {
   const matching = new Set(hits);
   const shown: ResultLine[] = [];
   let last = -1;
   for (const hit of hits) {
-    const first = Math.max(hit - around, last + 1, 0);
-    if (around > 0 && last >= 0 && first > last + 1) shown.push("gap");
-    for (let index = first; index <= Math.min(hit + around, lines.length - 1); index++) {
+    const first = Math.max(hit - contextLines, last + 1, 0);
+    if (contextLines > 0 && last >= 0 && first > last + 1) shown.push("gap");
+    for (let index = first; index <= Math.min(hit + contextLines, lines.length - 1); index++) {
       shown.push({ index, isMatch: matching.has(index) });
       last = index;
     }
@@ -211,35 +218,35 @@ function withContext(
 type DisplayOptions = {
   path: string;
   lines: readonly string[];
-  most: number;
+  maxChars: number;
   matcher: LineMatcher;
 };
 
-/** In grep's format: `path:12:text` for a match, `path-12-text` for context. */
-const shownLine =
-  ({ path, lines, most, matcher }: DisplayOptions) =>
+/** Formats a line as grep does: `path:12:text` for a match, `path-12-text` for context. */
+const formatLine =
+  ({ path, lines, maxChars, matcher }: DisplayOptions) =>
   (shown: ResultLine): string => {
     if (shown === "gap") return "--";
     const mark = shown.isMatch ? ":" : "-";
     const line = (lines[shown.index] ?? "").replace(/\r$/, "");
-    const isLong = line.length > most;
-    const text = isLong ? around(line, shown.isMatch ? matcher.positionIn(line) : 0, most) : line;
+    const startOf = () => (shown.isMatch ? matcher.positionIn(line) : 0);
+    const text = line.length > maxChars ? excerptOf(line, startOf(), maxChars) : line;
     return `${path}${mark}${shown.index + 1}${mark}${showControls(text)}`;
   };
 
-/** The part of a long line around the start of the match. */
-function around(line: string, position: number, most: number): string {
+/** The part of a long line around `position`, where its match starts. */
+function excerptOf(line: string, position: number, maxChars: number): string {
   const start = beforePair(
     line,
-    Math.max(0, Math.min(position - Math.floor(most / 4), line.length - most)),
+    Math.max(0, Math.min(position - Math.floor(maxChars / 4), line.length - maxChars)),
   );
-  const end = beforePair(line, start + most);
+  const end = beforePair(line, start + maxChars);
   const where = `[characters ${start} to ${end} of ${line.length} of this line]`;
   return `${start > 0 ? "…" : ""}${line.slice(start, end)}${end < line.length ? "…" : ""} ${where}`;
 }
 
 function reportOf(
-  { lines, matches, searched, binary, cut }: SearchReport,
+  { lines, matches, searched, binary, limitReached }: SearchReport,
   args: Args,
   root: string,
   limits: FileToolLimits,
@@ -247,12 +254,16 @@ function reportOf(
   const passedOver =
     binary > 0 ? ` ${binary} binary file${binary === 1 ? " was" : "s were"} passed over.` : "";
   const stopped =
-    cut === null ? "" : ` The search took in ${cut}; narrow the path, the glob or the pattern.`;
+    limitReached === null
+      ? ""
+      : ` The search took in ${limitReached}; narrow the path, the glob or the pattern.`;
   if (matches === 0)
     return `No line matches ${args.pattern} in ${searched} files at ${root}.${passedOver}${stopped}`;
-  const { text, left } = fittingLines(lines, limits.resultBytes);
+  const { text, hiddenLines } = fitLines(lines, limits.resultBytes);
   const hidden =
-    left > 0 ? ` ${left} more lines are not shown; narrow the path, the glob or the pattern.` : "";
+    hiddenLines > 0
+      ? ` ${hiddenLines} more lines are not shown; narrow the path, the glob or the pattern.`
+      : "";
   const notes = `${hidden}${passedOver}${stopped}`.trim();
   return notes === "" ? text : `${text}\n[${notes}]`;
 }

@@ -13,7 +13,7 @@ export { defineFileTool, type FileToolDefinition } from "./define-tool";
 export { READ_TOOL_RESULT_RULE, readsToolResults, readToolResultTool } from "./read-tool-result";
 export { FILE_TOOL_LIMITS, type FileToolLimits } from "./file-limits";
 
-/** All file tools, always in the same order, because prompt caches depend on it. */
+/** All file tools, always in the same order, because providers cache prompts by exact prefix. */
 export function fileTools(limits: FileToolLimits = FILE_TOOL_LIMITS): Tool[] {
   return [
     readFileTool(limits),

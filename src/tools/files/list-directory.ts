@@ -2,9 +2,9 @@ import { z } from "zod";
 import type { AgentFiles } from "../../workspace/agent-files";
 import type { Tool } from "../tool";
 import { defineFileTool } from "./define-tool";
-import { fittingInto, type FileToolLimits } from "./file-limits";
-import { below } from "./glob";
-import { fittingLines } from "./page";
+import { reducedLimits, type FileToolLimits } from "./file-limits";
+import { relativePath } from "./glob";
+import { fitLines } from "./page";
 
 const schema = z.strictObject({
   path: z
@@ -14,7 +14,7 @@ const schema = z.strictObject({
   recursive: z.boolean().optional().describe("Lists all files below it instead, by their paths."),
 });
 
-/** `list_directory`: the entries of a directory, or all files below it, with sizes. */
+/** `list_directory`: lists the entries of a directory, or all files below it, with sizes. */
 export const listDirectoryTool = (limits: FileToolLimits): Tool =>
   defineFileTool({
     name: "list_directory",
@@ -24,28 +24,32 @@ export const listDirectoryTool = (limits: FileToolLimits): Tool =>
     async run({ path, recursive }, files, context) {
       const root = files.resolve(path ?? "/workspace");
       const { lines, more } = recursive
-        ? filesBelow(files, root, limits.entries)
+        ? filesIn(files, root, limits.entries)
         : entriesIn(files, root, limits.entries);
       if (lines.length === 0) return `[${root} is empty.]`;
-      const { text, left } = fittingLines(lines, fittingInto(limits, context).resultBytes);
-      const isCut = more || left > 0;
+      const { text, hiddenLines } = fitLines(lines, reducedLimits(limits, context).resultBytes);
+      const isCut = more || hiddenLines > 0;
       return isCut
         ? `${text}\n[There is more. List a directory further down, or use search_files.]`
         : text;
     },
   });
 
+/** Lines of a listing. `more`: whether there are more than the limit allows. */
 type Lines = { lines: string[]; more: boolean };
 
-function entriesIn(files: AgentFiles, root: string, most: number): Lines {
+function entriesIn(files: AgentFiles, root: string, maxEntries: number): Lines {
   const entries = files.list(root);
   const lines = entries
-    .slice(0, most)
+    .slice(0, maxEntries)
     .map(({ name, kind, size }) => (kind === "directory" ? `${name}/` : `${name}  ${size}`));
-  return { lines, more: entries.length > most };
+  return { lines, more: entries.length > maxEntries };
 }
 
-function filesBelow(files: AgentFiles, root: string, most: number): Lines {
-  const { paths, more } = files.walk(root, most);
-  return { lines: paths.map((path) => `${below(path, root)}  ${files.stat(path).size}`), more };
+function filesIn(files: AgentFiles, root: string, maxEntries: number): Lines {
+  const { paths, more } = files.walk(root, maxEntries);
+  return {
+    lines: paths.map((path) => `${relativePath(path, root)}  ${files.stat(path).size}`),
+    more,
+  };
 }

@@ -26,7 +26,7 @@ export const copyFileTool = (): Tool =>
     },
   });
 
-/** `move_file`: also renames. */
+/** `move_file`: moves or renames a file or directory. */
 export const moveFileTool = (): Tool =>
   defineFileTool({
     name: "move_file",
@@ -40,20 +40,22 @@ export const moveFileTool = (): Tool =>
     },
   });
 
-const deleted = z.strictObject({ path: z.string().describe("The file or directory.") });
+const deleteSchema = z.strictObject({ path: z.string().describe("The file or directory.") });
 
+/** `delete_file`: deletes a file or directory. */
 export const deleteFileTool = (): Tool =>
   defineFileTool({
     name: "delete_file",
     description:
       "Deletes a file, or a directory with all that is in it. What you did not write yourself must be read before.",
-    schema: deleted,
+    schema: deleteSchema,
     async run({ path }, files) {
       files.remove(path);
       return `Deleted ${files.resolve(path)}.`;
     },
   });
 
+/** Throws `FileError` if the destination exists and may not be replaced. */
 function checkDestination(files: AgentFiles, destination: string, overwrite = false): void {
   if (!files.exists(destination)) return;
   const path = files.resolve(destination);

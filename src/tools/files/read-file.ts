@@ -2,7 +2,7 @@ import { z } from "zod";
 import { FileError } from "../../workspace/types";
 import type { Tool } from "../tool";
 import { defineFileTool } from "./define-tool";
-import { type FileToolLimits, fittingInto } from "./file-limits";
+import { type FileToolLimits, reducedLimits } from "./file-limits";
 import { characterPage, linePage, linesOf, readText, startOfLine } from "./page";
 
 const schema = z.strictObject({
@@ -21,7 +21,7 @@ const schema = z.strictObject({
 });
 type Args = z.infer<typeof schema>;
 
-/** `read_file`: text by lines or characters, one page per call. */
+/** `read_file`: reads a text by lines or characters, one page per call. */
 export const readFileTool = (limits: FileToolLimits): Tool =>
   defineFileTool({
     name: "read_file",
@@ -39,16 +39,18 @@ export const readFileTool = (limits: FileToolLimits): Tool =>
         );
       }
       if (text === "") return `[${path} is empty.]`;
-      const room = fittingInto(limits, context);
-      return byCharacters ? charactersOf(text, path, args, room) : linesIn(text, path, args, room);
+      const callLimits = reducedLimits(limits, context);
+      return byCharacters
+        ? characterResult(text, path, args, callLimits)
+        : lineResult(text, path, args, callLimits);
     },
   });
 
 /**
- * A page of a text by characters, and where to continue. Throws `FileError` if the page starts
- * after the end of the text.
+ * The result of a read by characters: a page, and where to continue. Throws `FileError` if the page
+ * would start at or after the end of the text.
  */
-export function charactersOf(
+export function characterResult(
   text: string,
   path: string,
   args: Pick<Args, "start_char" | "max_chars">,
@@ -63,11 +65,11 @@ export function charactersOf(
   }
   const page = characterPage(text, from, args.max_chars ?? text.length, resultBytes);
   if (page.start === 0 && page.end === text.length) return page.text;
-  const on = page.end < text.length ? ` Read on with start_char: ${page.end}.` : "";
-  return `${page.text}\n[Characters ${page.start} to ${page.end} of ${text.length}.${on}]`;
+  const continuation = page.end < text.length ? ` Read on with start_char: ${page.end}.` : "";
+  return `${page.text}\n[Characters ${page.start} to ${page.end} of ${text.length}.${continuation}]`;
 }
 
-function linesIn(text: string, path: string, args: Args, limits: FileToolLimits): string {
+function lineResult(text: string, path: string, args: Args, limits: FileToolLimits): string {
   const lines = linesOf(text);
   const first = args.start_line ?? 1;
   if (first > lines.length)
@@ -83,13 +85,15 @@ function linesIn(text: string, path: string, args: Args, limits: FileToolLimits)
     { first, last, numbered: args.line_numbers ?? false },
     limits.resultBytes,
   );
-  if (page.last < first) return tooLongLine(text, first, limits);
+  if (page.last < first) return longLineResult(text, first, limits);
   if (first === 1 && page.last === lines.length) return page.text;
-  const on = page.last < lines.length ? ` Read on with start_line: ${page.last + 1}.` : "";
-  return `${page.text}\n[Lines ${first} to ${page.last} of ${lines.length}.${on}]`;
+  const continuation =
+    page.last < lines.length ? ` Read on with start_line: ${page.last + 1}.` : "";
+  return `${page.text}\n[Lines ${first} to ${page.last} of ${lines.length}.${continuation}]`;
 }
 
-function tooLongLine(text: string, line: number, { resultBytes }: FileToolLimits): string {
+/** A page of a line that is too long for one result. */
+function longLineResult(text: string, line: number, { resultBytes }: FileToolLimits): string {
   const page = characterPage(text, startOfLine(text, line), text.length, resultBytes);
   return `${page.text}\n[Line ${line} is too long for one result: characters ${page.start} to ${page.end} of ${text.length}. Read on with start_char: ${page.end}.]`;
 }

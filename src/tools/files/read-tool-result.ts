@@ -4,11 +4,11 @@ import { RESULTS_DIRECTORY } from "../../workspace/workspace-facts";
 import { FileError } from "../../workspace/types";
 import type { Tool } from "../tool";
 import { defineFileTool } from "./define-tool";
-import { FILE_TOOL_LIMITS, type FileToolLimits, fittingInto } from "./file-limits";
-import { charactersOf } from "./read-file";
+import { FILE_TOOL_LIMITS, type FileToolLimits, reducedLimits } from "./file-limits";
+import { characterResult } from "./read-file";
 import { readText } from "./page";
 
-/** Reads pages of large results, for agents without a workspace. */
+/** The tool that reads pages of large results. Only agents without a workspace get this tool. */
 
 const NAME = "read_tool_result";
 
@@ -19,8 +19,8 @@ export const READ_TOOL_RESULT_RULE: ToolRule = {
 };
 
 /**
- * Whether large results are stored for an agent without a workspace. Older sessions lack this rule,
- * and a tool to read them.
+ * Whether large results are stored for an agent without a workspace. Older sessions have neither
+ * this rule nor the tool that reads stored results.
  */
 export const readsToolResults = (rules: readonly ToolRule[]): boolean =>
   rules.some(({ name }) => name === NAME);
@@ -35,7 +35,7 @@ const schema = z.strictObject({
   max_chars: z.int().min(1).optional().describe("How many characters from start_char."),
 });
 
-/** `read_tool_result`: a page of a stored result. Reads no other files. */
+/** `read_tool_result`: reads a page of a stored result. Refuses all other files. */
 export const readToolResultTool = (limits: FileToolLimits = FILE_TOOL_LIMITS): Tool =>
   defineFileTool({
     name: NAME,
@@ -50,6 +50,11 @@ export const readToolResultTool = (limits: FileToolLimits = FILE_TOOL_LIMITS): T
           `${path} is no kept result. Give the path that a result names.`,
         );
       }
-      return charactersOf(await readText(files, path), path, args, fittingInto(limits, context));
+      return characterResult(
+        await readText(files, path),
+        path,
+        args,
+        reducedLimits(limits, context),
+      );
     },
   });

@@ -3,8 +3,8 @@ import { WorkBudget } from "../../patterns";
 import type { Tool } from "../tool";
 import { defineFileTool } from "./define-tool";
 import { matchingPaths } from "./glob";
-import { fittingInto, type FileToolLimits } from "./file-limits";
-import { fittingLines } from "./page";
+import { reducedLimits, type FileToolLimits } from "./file-limits";
+import { fitLines } from "./page";
 
 const schema = z.strictObject({
   pattern: z
@@ -16,7 +16,7 @@ const schema = z.strictObject({
   path: z.string().optional().describe("Where to search; default /workspace."),
 });
 
-/** `search_files`: files whose paths match a pattern. */
+/** `search_files`: finds files whose paths match a pattern. */
 export const searchFilesTool = (limits: FileToolLimits): Tool =>
   defineFileTool({
     name: "search_files",
@@ -27,19 +27,19 @@ export const searchFilesTool = (limits: FileToolLimits): Tool =>
       const { paths, more } = files.walk(root, limits.searchedFiles);
       const found = await matchingPaths({ pattern, paths, root }, new WorkBudget(), context.signal);
       if (found.length === 0)
-        return `No file in ${root} matches ${pattern}.${more ? notAll(limits) : ""}`;
-      const { text, left } = fittingLines(
+        return `No file in ${root} matches ${pattern}.${more ? notAllSearched(limits) : ""}`;
+      const { text, hiddenLines } = fitLines(
         found.slice(0, limits.entries),
-        fittingInto(limits, context).resultBytes,
+        reducedLimits(limits, context).resultBytes,
       );
-      const hidden = left + Math.max(0, found.length - limits.entries);
+      const hiddenPaths = hiddenLines + Math.max(0, found.length - limits.entries);
       const notes = [
-        hidden > 0 ? `\n[${hidden} more match. Narrow the pattern or the path.]` : "",
-        more ? `\n[${notAll(limits).trim()}]` : "",
+        hiddenPaths > 0 ? `\n[${hiddenPaths} more match. Narrow the pattern or the path.]` : "",
+        more ? `\n[${notAllSearched(limits).trim()}]` : "",
       ];
       return text + notes.join("");
     },
   });
 
-const notAll = ({ searchedFiles }: FileToolLimits): string =>
+const notAllSearched = ({ searchedFiles }: FileToolLimits): string =>
   ` Only the first ${searchedFiles} files were looked at; narrow the path.`;

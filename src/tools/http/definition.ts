@@ -5,25 +5,26 @@ export type HttpToolDefinition = {
   name: string;
   description: string;
   /**
-   * JSON Schema of type object that `parameterProblem` and `presetProblem` accepted. May contain
-   * preset arguments.
+   * JSON Schema of type object that `parameterProblem` and `presetProblem` have accepted. It may
+   * contain preset arguments.
    */
   parameters: Record<string, unknown>;
   method: HttpMethod;
   /**
-   * `{name}` in its path or query is replaced by the argument of that name. Not allowed in the
-   * origin.
+   * `{name}` in the path or query is replaced by the argument of that name. The origin may not
+   * contain `{name}`.
    */
   url: string;
   /**
-   * `${NAME}` is replaced by a secret that is bound to the request. Header names are in lower case.
+   * `${NAME}` in a value is replaced by a secret that is bound to the request. Header names are in
+   * lower case.
    */
   headers: Record<string, string>;
-  /** Arguments that the model neither sees nor sets. */
+  /** Arguments that the config sets. The model neither sees nor sets them. */
   preset: Record<string, unknown>;
-  /** For the whole call, response included. */
+  /** Time limit of the whole call, including the response. */
   timeoutMs: number;
-  /** Whether the operator declares that the same call may be sent twice. */
+  /** Whether the operator declares that the same call may safely be sent twice. */
   repeatable: boolean;
 };
 
@@ -31,7 +32,7 @@ export const HTTP_METHODS = ["GET", "POST", "PUT", "PATCH", "DELETE"] as const;
 type HttpMethod = (typeof HTTP_METHODS)[number];
 
 /**
- * The tool's properties for the coordination rules: only a GET is known to have no side effects.
+ * The tool's properties for the coordination rules. Only a GET is known to have no side effects.
  */
 export function httpToolRule({ name, method, repeatable }: HttpToolDefinition): ToolRule {
   return { name, acts_outside: method !== "GET", idempotent: method === "GET" || repeatable };
@@ -39,7 +40,7 @@ export function httpToolRule({ name, method, repeatable }: HttpToolDefinition): 
 
 const PLACEHOLDER = /\{([A-Za-z_][\w-]*)\}/g;
 
-/** Names of the arguments in an address, without duplicates, in order. */
+/** Names of the arguments in an address, in order and without duplicates. */
 export const placeholdersIn = (url: string): string[] => [
   ...new Set([...url.matchAll(PLACEHOLDER)].map(([, name]) => name ?? "")),
 ];
@@ -50,11 +51,11 @@ export const fillPlaceholders = (url: string, textOf: (name: string) => string):
 
 const SECRET = /\$\{([A-Za-z_]\w*)\}/g;
 
-/** Names of the secrets in a header's value, without duplicates. */
+/** Names of the secrets in the value of a header, without duplicates. */
 export const secretsIn = (value: string): string[] => [
   ...new Set([...value.matchAll(SECRET)].map(([, name]) => name ?? "")),
 ];
 
-/** The value with its secrets inserted. */
+/** The value of a header with its secrets inserted. */
 export const fillSecrets = (value: string, textOf: (name: string) => string): string =>
   value.replace(SECRET, (_, name: string) => textOf(name));

@@ -14,23 +14,23 @@ import {
   MAX_RESPONSE_BYTES,
   mayHaveActed,
   readFile,
-  type Reading,
+  type ReadOptions,
   readText,
 } from "./response";
 import { type HttpRequest, originOf, toRequest } from "./request";
 
-/** State that the tools of a session share; omitted parts are created per tool. */
+/** State that the tools of a session share. If a part is omitted, each tool creates its own. */
 export type SharedByTools = {
-  /** Serializes large replies that become files. */
+  /** Serializes large responses that become files. */
   large: Mutex;
   /** Circuit breakers of the servers. */
   breakers: Breakers;
 };
 
 /**
- * A tool that sends one HTTP request, without retries: those are a coordination rule.
- * `context.fetch` guards addresses and follows no redirects, so that secrets reach only the origins
- * they are bound to.
+ * A tool that sends one HTTP request. It does not retry, because retries are a coordination rule.
+ * `context.fetch` checks addresses and follows no redirects, so a secret reaches only the origins
+ * that the secret is bound to.
  */
 export function httpTool(
   definition: HttpToolDefinition,
@@ -46,19 +46,22 @@ export function httpTool(
     async run(args, context) {
       const problem = argumentProblem(parameters, args);
       if (problem !== null) return error(problem);
-      const made = await toRequest(definition, toRecord(args), {
+      const conversion = await toRequest(definition, toRecord(args), {
         secretOf,
         idempotencyKey: context.idempotencyKey,
       });
-      if (!made.ok) return error(made.problem);
+      if (!conversion.ok) return error(conversion.problem);
+      const { request } = conversion;
       const origin = originOf(definition);
-      const restMs = breakers.admit(origin, context.now());
-      if (restMs !== null) return error(breakerMessage(`The server at ${origin}`, restMs));
+      const retryAfterMs = breakers.admit(origin, context.now());
+      if (retryAfterMs !== null)
+        return error(breakerMessage(`The server at ${origin}`, retryAfterMs));
       const lease = new MutexLease(large);
-      const settle: SendOptions["settle"] = (how) => breakers.settle(origin, how, context.now());
-      const { text, ...result } = await send(definition, made.request, { context, lease, settle });
+      const settle: SendOptions["settle"] = (outcome) =>
+        breakers.settle(origin, outcome, context.now());
+      const { text, ...result } = await send(definition, request, { context, lease, settle });
       if (result.files) lease.releaseOnEnd(context.onResultStored, MAX_STORING_MS);
-      return { ...result, text: showControls(hideSecrets(text, made.request.secrets)) };
+      return { ...result, text: showControls(hideSecrets(text, request.secrets)) };
     },
   };
 }
@@ -67,14 +70,12 @@ const error = (text: string): ToolResult => ({ outcome: "error", text });
 const toRecord = (args: unknown): Record<string, unknown> =>
   typeof args === "object" && args !== null ? { ...args } : {};
 
-/**
- * `lease`: released at the end, unless there are files. `settle`: called once with the server's
- * outcome, as soon as it is known.
- */
 type SendOptions = {
   context: ToolContext;
+  /** Released at the end of `send`, unless the result has files. */
   lease: MutexLease;
-  settle: (how: Parameters<Breakers["settle"]>[1]) => void;
+  /** Called once, as soon as it is known whether the server answered. */
+  settle: (outcome: Parameters<Breakers["settle"]>[1]) => void;
 };
 
 async function send(
@@ -84,8 +85,8 @@ async function send(
 ): Promise<ToolResult> {
   const { context, lease, settle } = options;
   const { method, timeoutMs } = definition;
-  const limit = AbortSignal.timeout(timeoutMs);
-  const signal = AbortSignal.any([context.signal, limit]);
+  const timeout = AbortSignal.timeout(timeoutMs);
+  const signal = AbortSignal.any([context.signal, timeout]);
   let status: number | null = null;
   try {
     const { url, headers, body, secrets } = request;
@@ -100,39 +101,43 @@ async function send(
     status = response.status;
     settle(status >= 500 ? "failed" : "answered");
     const result = await toResult(response, { lease, signal, secrets });
-    return result.outcome === "error" && isInDoubt(definition, status)
-      ? { outcome: "unknown", text: `${result.text}\n${DOUBT}` }
+    return result.outcome === "error" && isOutcomeUnknown(definition, status)
+      ? { outcome: "unknown", text: `${result.text}\n${OUTCOME_UNKNOWN}` }
       : result;
   } catch (cause) {
     lease.release();
     if (status === null)
       settle(context.signal.aborted || isAddressRefused(cause) ? "inconclusive" : "failed");
     context.signal.throwIfAborted();
-    const why = limit.aborted ? `it took longer than ${timeoutMs / 1000} s` : messageOf(cause);
-    return toFailure(definition, { why, status, wasSent: limit.aborted || !isUnsent(cause) });
+    const reason = timeout.aborted ? `it took longer than ${timeoutMs / 1000} s` : messageOf(cause);
+    return toFailure(definition, { reason, status, wasSent: timeout.aborted || !isUnsent(cause) });
   }
 }
 
-/** Hides secrets before any cut: half a secret would not be recognised. */
-async function toResult(response: Response, reading: Reading): Promise<ToolResult> {
+/**
+ * Reads the result from a response. Hides secrets before each cut, because half a secret would not
+ * be recognised.
+ */
+async function toResult(response: Response, options: ReadOptions): Promise<ToolResult> {
   const { ok, status, statusText, headers } = response;
-  const { secrets } = reading;
-  const line = `HTTP ${status}${statusText ? ` ${statusText}` : ""}`;
+  const { secrets } = options;
+  const statusLine = `HTTP ${status}${statusText ? ` ${statusText}` : ""}`;
   if (status >= 300 && status < 400) {
     await response.body?.cancel().catch(() => undefined);
-    const target = hideSecrets(headers.get("location") ?? "", secrets).slice(0, 500);
+    const location = hideSecrets(headers.get("location") ?? "", secrets).slice(0, 500);
     return error(
-      `${line}: the server leads to ${JSON.stringify(target)}, and redirects are not followed.`,
+      `${statusLine}: the server leads to ${JSON.stringify(location)}, and redirects are not followed.`,
     );
   }
   const type = headers.get("content-type");
-  if (ok && !isText(type)) return { outcome: "ok", ...(await readFile(response, reading)) };
+  if (ok && !isText(type)) return { outcome: "ok", ...(await readFile(response, options)) };
   const text = isText(type)
     ? await bodyText(response, secrets)
-    : await unread(response, hideSecrets(type ?? "", secrets));
-  return ok ? { outcome: "ok", text } : error(text === "" ? line : `${line}\n${text}`);
+    : await describeUnreadBody(response, hideSecrets(type ?? "", secrets));
+  return ok ? { outcome: "ok", text } : error(text === "" ? statusLine : `${statusLine}\n${text}`);
 }
 
+/** The text of the body, with a note if it is cut. */
 async function bodyText(response: Response, secrets: readonly string[]): Promise<string> {
   const { text, isWhole } = await readText(response);
   return isWhole
@@ -140,32 +145,40 @@ async function bodyText(response: Response, secrets: readonly string[]): Promise
     : `${hideSecretsInCut(text, secrets)}\n[Cut here: the server sent more than ${MAX_RESPONSE_BYTES} bytes.]`;
 }
 
-async function unread(response: Response, type: string): Promise<string> {
+/** Cancels a body that is no text and returns a note about the body. */
+async function describeUnreadBody(response: Response, type: string): Promise<string> {
   await response.body?.cancel().catch(() => undefined);
   const bytes = response.headers.get("content-length");
   return `[The server sent ${type.slice(0, 100)}${bytes === null ? "" : `, ${bytes} bytes`}: no text, so it is not shown.]`;
 }
 
 /**
- * Whether it is unknown if the call took effect, for a call that must not be repeated. `status` is
- * `null` if there was no response.
+ * Whether the call must not be repeated and may or may not have taken effect. `status` is `null` if
+ * there was no response.
  */
-const isInDoubt = (definition: HttpToolDefinition, status: number | null): boolean =>
+const isOutcomeUnknown = (definition: HttpToolDefinition, status: number | null): boolean =>
   (status === null || mayHaveActed(status)) && !httpToolRule(definition).idempotent;
-const DOUBT = "Whether it did its work is unknown: verify before repeating it.";
+const OUTCOME_UNKNOWN = "Whether it did its work is unknown: verify before repeating it.";
 
-type Failure = { why: string; status: number | null; wasSent: boolean };
+/**
+ * A request that failed. `reason` is a clause for the model. `status` is `null` without a response.
+ * `wasSent` is false only if the request certainly did not reach the server.
+ */
+type Failure = { reason: string; status: number | null; wasSent: boolean };
 
-function toFailure(definition: HttpToolDefinition, { why, status, wasSent }: Failure): ToolResult {
+function toFailure(
+  definition: HttpToolDefinition,
+  { reason, status, wasSent }: Failure,
+): ToolResult {
   const answered = status === null ? "" : ` The server had answered ${status}.`;
-  if (wasSent && isInDoubt(definition, status))
-    return { outcome: "unknown", text: `The call broke: ${why}.${answered} ${DOUBT}` };
-  return error(wasSent ? `The call failed: ${why}.${answered}` : `Nothing was sent: ${why}.`);
+  if (wasSent && isOutcomeUnknown(definition, status))
+    return { outcome: "unknown", text: `The call broke: ${reason}.${answered} ${OUTCOME_UNKNOWN}` };
+  return error(wasSent ? `The call failed: ${reason}.${answered}` : `Nothing was sent: ${reason}.`);
 }
 
 /**
- * Refused by our address guard, or no connection. Checked by message, because platform errors have
- * no codes.
+ * Whether the request was certainly not sent: the address check refused it, or there was no
+ * connection. Compares messages, because the platform's errors have no codes.
  */
 const isUnsent = (cause: unknown): boolean =>
   isAddressRefused(cause) ||

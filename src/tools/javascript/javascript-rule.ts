@@ -1,9 +1,9 @@
 import type { ToolRule } from "../../protocol/team";
 
 /**
- * Code cannot reach anything outside its worker, so planning mode allows it. But code that crashed
- * the process would crash it again, so a call that a restart interrupted is not repeated: the model
- * gets an unknown outcome.
+ * The rule of `run_javascript`. Code cannot reach anything outside its worker, so planning mode
+ * allows this tool. But code that crashed the process would crash it again. So a call that a
+ * restart interrupted is not repeated, and the model gets an unknown outcome.
  */
 export const RUN_JAVASCRIPT_RULE: ToolRule = {
   name: "run_javascript",
@@ -11,6 +11,9 @@ export const RUN_JAVASCRIPT_RULE: ToolRule = {
   idempotent: false,
 };
 
-/** Rules are fixed when the session starts, even if the operator changes the setting later. */
+/**
+ * Whether a session has `run_javascript`. The rules of a session do not change, even if the
+ * operator changes the setting later.
+ */
 export const hasJavascript = (rules: readonly ToolRule[]): boolean =>
   rules.some(({ name }) => name === RUN_JAVASCRIPT_RULE.name);

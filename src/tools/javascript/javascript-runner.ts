@@ -10,7 +10,7 @@ import {
 } from "./script-limits";
 import { workerModules } from "./worker-modules";
 
-/** The part of the platform's `WorkerLoader` that is used: creates a worker from code. */
+/** The part of the platform's `WorkerLoader` that is used here. It creates a worker from code. */
 export type CodeLoader = {
   load(code: {
     compatibilityDate: string;
@@ -24,39 +24,41 @@ export type CodeLoader = {
 };
 
 type JavascriptRequest = {
-  /** Body of an async function. */
+  /** The body of an async function. */
   code: string;
-  /** File contents by the names that the code uses. */
+  /** Texts of the input files, by the names that the code uses. */
   files: Readonly<Record<string, string>>;
-  /** Wall-clock time. */
+  /** Limit of the wall-clock time. */
   timeoutMs: number;
+  /** Aborted when the result is no longer needed. */
   signal: AbortSignal;
 };
 
-const CutSchema = z.object({ text: z.string(), isCut: z.boolean() });
+/** A text that may be cut after a maximum length. */
+const CutTextSchema = z.object({ text: z.string(), isCut: z.boolean() });
 const ReplySchema = z.object({
-  log: CutSchema,
+  log: CutTextSchema,
   outcome: z.discriminatedUnion("type", [
-    z.object({ type: z.literal("returned"), value: CutSchema.nullable() }),
-    z.object({ type: z.literal("threw"), error: CutSchema, line: z.number().nullable() }),
+    z.object({ type: z.literal("returned"), value: CutTextSchema.nullable() }),
+    z.object({ type: z.literal("threw"), error: CutTextSchema, line: z.number().nullable() }),
     z.object({ type: z.literal("stopped"), why: z.enum(["steps", "time"]) }),
   ]),
 });
 export type JavascriptReply = z.infer<typeof ReplySchema>;
 
-/** `failed`: no result, only a reason for the model. */
+/** The reply of the worker. If there is none, `failed` is the reason, as text for the model. */
 export type JavascriptOutcome = JavascriptReply | { failed: string };
 
 /**
- * Runs a model's code. Throws the signal's reason if aborted. Failures of the code or of the
- * platform are outcomes.
+ * Runs a model's code. Throws the signal's reason if the signal is aborted. Failures of the code or
+ * of the platform are not thrown; they are outcomes.
  */
 export type JavascriptRunner = { run(request: JavascriptRequest): Promise<JavascriptOutcome> };
 
 /**
- * Runs each call in a new worker without network, bindings, modules or Node APIs. Endless code is
- * stopped by the inserted guards, or by the platform's CPU limit where there is one; otherwise the
- * wait ends at the timeout.
+ * Creates a runner. It runs each call in a new worker without network, bindings, modules or Node
+ * APIs. The inserted guards stop endless code. If they fail, the platform's CPU limit stops it,
+ * where there is one; otherwise the runner stops waiting at the timeout.
  */
 export const javascriptRunner = (
   loader: CodeLoader,
@@ -64,28 +66,28 @@ export const javascriptRunner = (
 ): JavascriptRunner => ({
   async run({ code, ...request }) {
     request.signal.throwIfAborted();
-    // contains a parser, loaded only when needed
+    // The module contains a large parser, so it is loaded only when needed.
     const { guardedCode } = await import("./guarded-code");
     const guarded = guardedCode(code);
     if (!guarded.ok) return { failed: guarded.problem };
-    const late = AbortSignal.timeout(request.timeoutMs + WORKER_GRACE_MS);
-    const signal = AbortSignal.any([request.signal, late]);
+    const timeout = AbortSignal.timeout(request.timeoutMs + WORKER_GRACE_MS);
+    const signal = AbortSignal.any([request.signal, timeout]);
     try {
-      // Also ends the wait for a worker that does not notice the abort.
+      // `abortable` also ends the wait for a worker that ignores the abort.
       return await abortable(
-        ask(loader, workerModules(guarded), { ...request, signal }, limits),
+        runInWorker(loader, workerModules(guarded), { ...request, signal }, limits),
         signal,
       );
     } catch (error) {
       request.signal.throwIfAborted();
-      return { failed: late.aborted ? TOO_LATE : endedByPlatform(error) };
+      return { failed: timeout.aborted ? TIMED_OUT : platformFailure(error) };
     }
   },
 });
 
 type CodeInput = Omit<JavascriptRequest, "code">;
 
-async function ask(
+async function runInWorker(
   loader: CodeLoader,
   { main, modules }: ReturnType<typeof workerModules>,
   { files, timeoutMs, signal }: CodeInput,
@@ -105,11 +107,13 @@ async function ask(
     .getEntrypoint()
     .fetch("https://code.invalid/", { method: "POST", body, signal });
   const { text, isWhole } = await readText(response, REPLY_BYTES);
-  return (isWhole ? replyIn(text) : null) ?? { failed: UNREADABLE };
+  return (isWhole ? parseReply(text) : null) ?? { failed: UNREADABLE };
 }
 
-/** The code may have tampered with its worker's JSON or Promise. */
-function replyIn(text: string): JavascriptReply | null {
+/**
+ * The worker's reply; `null` if invalid: the code may have replaced the worker's JSON or Promise.
+ */
+function parseReply(text: string): JavascriptReply | null {
   try {
     return ReplySchema.safeParse(JSON.parse(text)).data ?? null;
   } catch {
@@ -117,13 +121,13 @@ function replyIn(text: string): JavascriptReply | null {
   }
 }
 
-const TOO_LATE = "The code was stopped: it took too long. What it logged is lost.";
+const TIMED_OUT = "The code was stopped: it took too long. What it logged is lost.";
 const UNREADABLE =
   "The code left no readable result: it changed what results are made of, such as JSON or Promise.";
 const MESSAGE_CHARS = 500;
 
-/** Converts the runtime's error: it cannot start the code (a syntax check), or has ended it. */
-function endedByPlatform(error: unknown): string {
+/** The text for an error of the runtime: the code could not start (bad syntax), or was ended. */
+function platformFailure(error: unknown): string {
   const message = error instanceof Error ? error.message : String(error);
   const start = /^Failed to start Worker:\s*(?:Uncaught )?(.*)/.exec(message);
   if (!start) return `The runtime ended the code: ${message.slice(0, MESSAGE_CHARS)}`;

@@ -27,18 +27,19 @@ const schemaFor = ({ codeChars, files, timeoutMs }: JavascriptLimits) =>
       ),
     timeout_ms: z.int().min(1).max(timeoutMs).optional().describe(`Default ${timeoutMs}.`),
   });
-const usualSchema = schemaFor(JAVASCRIPT_LIMITS);
+const defaultSchema = schemaFor(JAVASCRIPT_LIMITS);
 
 const DESCRIPTION = `Runs JavaScript (ES2022 or later, no TypeScript) and gives what it logs with console.log and what it returns, as JSON. For computing: numbers, dates, parsing, simulations. \
 The code sees the files named in \`files\` as texts and nothing else: no network, no modules (import, require), no Node or DOM, no eval; it cannot write files, so write what you need of its result with another tool. \
 Nothing is kept between calls. Code that loops without end or for too long is stopped. If the outcome of a call is unknown, its code may have ended the service: do not run it again unchanged.`;
 
-/** Dependencies of a call besides its arguments. */
+/** What a call needs besides its arguments. */
 export type JavascriptDependencies = {
-  /** `null` if the operator has disabled it since the session started. */
+  /** `null` if the operator has disabled JavaScript since the session started. */
   runner: JavascriptRunner | null;
   /**
-   * Serializes the calls of a session: each may use as much memory as the runtime gives a worker.
+   * Serializes the calls of a session, because each call may use all memory that the runtime gives
+   * a worker.
    */
   mutex: Mutex;
 };
@@ -51,7 +52,7 @@ export function runJavascriptTool(
   const tool = defineFileTool({
     name: RUN_JAVASCRIPT_RULE.name,
     description: DESCRIPTION,
-    schema: limits === JAVASCRIPT_LIMITS ? usualSchema : schemaFor(limits),
+    schema: limits === JAVASCRIPT_LIMITS ? defaultSchema : schemaFor(limits),
     async run(
       { code, files: paths = [], timeout_ms: timeoutMs = limits.timeoutMs },
       files,
@@ -59,7 +60,7 @@ export function runJavascriptTool(
     ) {
       if (!runner)
         return { outcome: "error", text: "JavaScript has been switched off. Use another tool." };
-      const texts = await textsOf(files, paths, limits);
+      const texts = await readTexts(files, paths, limits);
       const release = await mutex.acquire();
       try {
         return toResult(await runner.run({ code, files: texts, timeoutMs, signal }), limits);
@@ -71,14 +72,14 @@ export function runJavascriptTool(
   return { ...tool, rule: RUN_JAVASCRIPT_RULE };
 }
 
-/** Checks sizes before reading contents. */
-async function textsOf(
+/** Reads the input files. Checks their sizes before it reads contents. */
+async function readTexts(
   files: AgentFiles,
   paths: readonly string[],
   { fileBytes }: JavascriptLimits,
 ): Promise<Record<string, string>> {
   const sizes = paths.map((path) => files.stat(path).size);
-  const size = sizes.reduce((sum, one) => sum + one, 0);
+  const size = sizes.reduce((sum, fileSize) => sum + fileSize, 0);
   if (size > fileBytes)
     throw new FileError(
       "file_too_large",
@@ -91,41 +92,44 @@ async function textsOf(
 
 function toResult(outcome: JavascriptOutcome, { outputBytes }: JavascriptLimits): ToolResult {
   if ("failed" in outcome) return { outcome: "error", text: showControls(outcome.failed) };
-  const log = shown(outcome.log, outputBytes);
-  const { text, isGood } = endOf(outcome, outputBytes);
+  const log = limitedText(outcome.log, outputBytes);
+  const { text, isOk } = describeOutcome(outcome, outputBytes);
   return {
-    outcome: isGood ? "ok" : "error",
+    outcome: isOk ? "ok" : "error",
     text: [log, text].filter(Boolean).join("\n") || "[no output, and nothing was returned]",
   };
 }
 
-function endOf({ outcome }: JavascriptReply, mostBytes: number): { text: string; isGood: boolean } {
+function describeOutcome(
+  { outcome }: JavascriptReply,
+  maxBytes: number,
+): { text: string; isOk: boolean } {
   switch (outcome.type) {
     case "returned":
       return {
-        text: outcome.value === null ? "" : `[returned]\n${shown(outcome.value, mostBytes)}`,
-        isGood: true,
+        text: outcome.value === null ? "" : `[returned]\n${limitedText(outcome.value, maxBytes)}`,
+        isOk: true,
       };
     case "threw":
       return {
-        text: `${shown(outcome.error, mostBytes)}${outcome.line === null ? "" : ` (line ${outcome.line})`}`,
-        isGood: false,
+        text: `${limitedText(outcome.error, maxBytes)}${outcome.line === null ? "" : ` (line ${outcome.line})`}`,
+        isOk: false,
       };
     case "stopped":
       return {
-        text: `[The code was stopped: ${WHY[outcome.why]}. Do less in one call.]`,
-        isGood: false,
+        text: `[The code was stopped: ${STOP_REASONS[outcome.why]}. Do less in one call.]`,
+        isOk: false,
       };
   }
 }
 
-const WHY = {
+const STOP_REASONS = {
   steps: "its loops and calls took too many steps, perhaps one of them never ends",
   time: "it took too long, perhaps a loop or a promise never ends",
 };
 
-function shown({ text, isCut }: { text: string; isCut: boolean }, mostBytes: number): string {
-  const whole = showControls(text).replace(/\n$/, "");
-  if (!isCut && byteLength(whole) <= mostBytes) return whole;
-  return `${truncateTo(mostBytes, whole)}\n[Cut after ${mostBytes} bytes. Put out less.]`;
+function limitedText({ text, isCut }: { text: string; isCut: boolean }, maxBytes: number): string {
+  const fullText = showControls(text).replace(/\n$/, "");
+  if (!isCut && byteLength(fullText) <= maxBytes) return fullText;
+  return `${truncateTo(maxBytes, fullText)}\n[Cut after ${maxBytes} bytes. Put out less.]`;
 }

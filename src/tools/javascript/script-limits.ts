@@ -2,20 +2,20 @@ const KIB = 1024;
 
 /** Limits of one call of `run_javascript`. */
 export type JavascriptLimits = {
-  /** Maximum and default timeout. */
+  /** Default timeout of a call, and its maximum. */
   timeoutMs: number;
-  /** Length of the code in UTF-16 code units. */
+  /** Maximum length of the code, in UTF-16 code units. */
   codeChars: number;
-  /** Input files. */
+  /** Maximum number of input files. */
   files: number;
   /** UTF-8 bytes of the texts of all input files together. */
   fileBytes: number;
-  /** UTF-8 bytes of the log, and the same for the returned value. */
+  /** Maximum UTF-8 bytes of the log. The same limit applies to the returned value. */
   outputBytes: number;
   /**
-   * Loop iterations and function calls together. On the edge, the clock does not advance while code
-   * computes, so this limit stops an endless loop there before the platform does. An empty
-   * iteration takes a few nanoseconds.
+   * Maximum number of loop iterations and function calls together. On the edge, the clock does not
+   * advance while code computes, so a timeout cannot stop an endless loop. This limit stops the
+   * loop before the platform ends the worker. An empty iteration takes a few nanoseconds.
    */
   steps: number;
 };
@@ -29,11 +29,11 @@ export const JAVASCRIPT_LIMITS: JavascriptLimits = {
   steps: 100_000_000,
 };
 
-/** Extra time for the worker to start and to return its result. */
+/** Time for the worker to start and to return its result, added to the timeout. */
 export const WORKER_GRACE_MS = 1_000;
 
-/** Size of a worker's reply: log and result if every character is escaped. */
+/** Maximum size of a worker's reply: log and result with every character escaped. */
 export const REPLY_BYTES = 8 * KIB * KIB;
 
-/** The same as the service's own (wrangler.toml). */
+/** Compatibility date of the workers; equal to the service's own date in wrangler.toml. */
 export const COMPATIBILITY_DATE = "2026-10-01";

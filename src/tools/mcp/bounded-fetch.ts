@@ -11,20 +11,20 @@ import type { SentSecrets } from "./server-secrets";
 import type { MutexLease } from "../../async/mutex";
 import { LARGE_BYTES } from "../large-results";
 
-/** A response that was refused. `reached`: whether the server may have processed the request. */
+/** A response that we refuse. `wasReached`: whether the server may have processed the request. */
 export class ResponseRefusedError extends Error {
   override readonly name = "ResponseRefusedError";
   readonly code: "redirected" | "too_large" | "no_headers";
-  readonly reached: boolean;
+  readonly wasReached: boolean;
 
-  constructor(code: ResponseRefusedError["code"], reached: boolean, message: string) {
+  constructor(code: ResponseRefusedError["code"], wasReached: boolean, message: string) {
     super(message);
     this.code = code;
-    this.reached = reached;
+    this.wasReached = wasReached;
   }
 }
 
-/** Headers that callers need. Cookies, refresh and all other headers are dropped. */
+/** Response headers that callers need. All other headers are removed, such as cookies. */
 const KEPT_HEADERS = [
   "content-type",
   "www-authenticate",
@@ -34,98 +34,107 @@ const KEPT_HEADERS = [
 ];
 const MAX_HEADER_CHARS = 8_192;
 
-/** The stream of a call ended without a reply and cannot be resumed. */
+/** The stream of a call has ended without a reply and cannot be resumed. */
 export class StreamEndedError extends Error {
   override readonly name = "StreamEndedError";
 }
 
-/** State of a running call. */
+/** A running call, as its caller sees it. */
 type CallWatch = {
-  /** Aborted, with the reason, once no reply can arrive any more. */
+  /** Aborted, with the reason, as soon as no reply can arrive any more. */
   failed: AbortSignal;
-  /** Called with each event id from which the server's stream can be resumed. */
-  resumable: (mark: string) => void;
-  /** Aborts its open requests; a later reply is ignored. */
+  /** Call this with each event id from which the server's stream can be resumed. */
+  onResumable: (eventId: string) => void;
+  /** Ends the call: aborts its open requests. A later reply is ignored. */
   end: () => void;
 };
 
-/**
- * `onHeaders` is called with the first response headers. `large` is acquired if a reply is
- * large.
- */
-export type WatchOptions = { onHeaders?: (() => void) | undefined; large: MutexLease };
+export type WatchOptions = {
+  /** Called when response headers of the call arrive. */
+  onHeaders?: (() => void) | undefined;
+  /** Acquired if the reply is large. */
+  large: MutexLease;
+};
 
+/** A running call, as this class sees it. For `onHeaders` and `large`, see `WatchOptions`. */
 type RunningCall = {
   onHeaders: () => void;
   large: MutexLease;
+  /** Aborts the open requests of the call. */
   open: AbortController;
+  /** Aborted when no reply can arrive any more. */
   failed: AbortController;
-  /** Event id for resuming the stream; `null` if it cannot be resumed. */
-  mark: string | null;
+  /** The last event id from which the stream can be resumed; `null` if it cannot be resumed. */
+  resumeEventId: string | null;
   /** Consecutive failed resumptions. */
-  lost: number;
+  failedResumptions: number;
+  /** Runs after the end of a response body, see `READING_MS`. */
   timer: ReturnType<typeof setTimeout> | undefined;
 };
 
-/** Time for the client to read the last data. */
+/** Time for the client to process the last data before the call fails without a reply. */
 const READING_MS = 1_000;
 
 type Options = {
   fetch: typeof fetch;
   /** The server's address. Only this address receives `headers`. */
   url: string;
-  /** The static headers of a request, by its method. Throws `MissingSecretError`. */
+  /** Returns the static headers of a request with this method. Throws `MissingSecretError`. */
   headers: (method: string) => Promise<ReadonlyMap<string, string>>;
   /**
-   * Called before a request to another address that has a body or credentials, such as a token
-   * endpoint. Throws `MissingSecretError` if the credentials are not bound to that address,
-   * which an authorisation server's metadata chooses.
+   * Called before a request with a body or credentials to another address, such as a token
+   * endpoint. The metadata of an authorisation server chooses that address. Throws
+   * `MissingSecretError` if the credentials are not bound to it.
    */
-  mayShow: (use: { url: string; method: string }) => Promise<void>;
-  /** Collects the credentials that are sent. */
+  checkCredentials: (use: { url: string; method: string }) => Promise<void>;
+  /** All credentials that are sent are added to this set. */
   secrets: SentSecrets;
   /**
-   * Slot for requests other than calls, held until their headers arrive; omitted if not limited.
+   * Acquires a slot for a request that is not a call. The returned function releases the slot when
+   * the headers have arrived. Omitted: no limit.
    */
   enter?: ((signal: AbortSignal) => Promise<() => void>) | undefined;
 };
 
 /**
- * The `fetch` of one server's client. It follows no redirects, counts each body while it streams,
- * and sends static headers only to the server's own address, never to an authorisation server. It
+ * The `fetch` of the client for one server. It follows no redirects and limits the size of bodies.
+ * It sends static headers only to the server's own address, never to an authorisation server. It
  * can abort the open requests of a call.
  */
 export class BoundedFetch {
   readonly #options: Options;
   /** Remaining bytes for responses other than call results. */
-  #listingLeft = MAX_LISTING_BYTES;
+  #listingBytesLeft = MAX_LISTING_BYTES;
   readonly #calls = new Map<string, RunningCall>();
 
   constructor(options: Options) {
     this.#options = options;
   }
 
-  /** Call before a new listing; resets the byte count. */
+  /** Resets the byte count of `#listingBytesLeft`. Call this before a new listing. */
   allowListing(): void {
-    this.#listingLeft = MAX_LISTING_BYTES;
+    this.#listingBytesLeft = MAX_LISTING_BYTES;
   }
 
-  /** Call before a call is sent under this key. The caller also releases the lease. */
+  /**
+   * Registers a call. Call this before the call is sent with this key. The caller releases the
+   * lease.
+   */
   watch(key: string, { onHeaders = () => undefined, large }: WatchOptions): CallWatch {
     const watched: RunningCall = {
       onHeaders,
       large,
       open: new AbortController(),
       failed: new AbortController(),
-      mark: null,
-      lost: 0,
+      resumeEventId: null,
+      failedResumptions: 0,
       timer: undefined,
     };
     this.#calls.set(key, watched);
     return {
       failed: watched.failed.signal,
-      resumable: (mark) => {
-        watched.mark = mark;
+      onResumable: (eventId) => {
+        watched.resumeEventId = eventId;
       },
       end: () => {
         clearTimeout(watched.timer);
@@ -137,32 +146,34 @@ export class BoundedFetch {
 
   readonly fetch = async (input: string | URL, init: RequestInit = {}): Promise<Response> => {
     const { callKey } = readOutgoing(init.body);
-    const own = new URL(input).href === this.#options.url;
+    const isOwnServer = new URL(input).href === this.#options.url;
     const method = init.method ?? "GET";
     const headers = new Headers(init.headers);
-    if (own) {
-      const given = await this.#ownHeaders(method);
-      // The response of a server without this stream or session; the protocol works without them.
-      if (given === null) return new Response(null, { status: 405 });
-      // Headers of the protocol win: a static header cannot replace a session or version.
-      for (const [name, value] of given) if (!headers.has(name)) headers.set(name, value);
+    if (isOwnServer) {
+      const staticHeaders = await this.#ownHeaders(method);
+      // 405 means that the server has no such stream or session. The protocol works without both.
+      if (staticHeaders === null) return new Response(null, { status: 405 });
+      // A static header cannot replace a header of the protocol, such as its session or version.
+      for (const [name, value] of staticHeaders) if (!headers.has(name)) headers.set(name, value);
     } else if (init.body != null || headers.has("authorization")) {
-      await this.#options.mayShow({ url: new URL(input).href, method });
+      await this.#options.checkCredentials({ url: new URL(input).href, method });
     }
-    const resumed =
-      own && method === "GET" ? this.#callAt(headers.get("last-event-id")) : undefined;
-    const call = resumed ?? (callKey === null ? undefined : this.#calls.get(callKey));
+    const resumedCall =
+      isOwnServer && method === "GET"
+        ? this.#callResumedBy(headers.get("last-event-id"))
+        : undefined;
+    const call = resumedCall ?? (callKey === null ? undefined : this.#calls.get(callKey));
     this.#options.secrets.addHeader(headers.get("authorization") ?? "");
     const signals = [init.signal, call?.open.signal].filter(
       (signal) => signal !== null && signal !== undefined,
     );
-    const isStream = method === "GET" && own;
+    const isStream = method === "GET" && isOwnServer;
     const sent = this.#send(
       input,
       { ...init, headers },
       { signals, isStream, isCall: call !== undefined },
     );
-    const response = await (resumed ? takenUp(sent, resumed) : sent);
+    const response = await (resumedCall ? trackResumption(sent, resumedCall) : sent);
     call?.onHeaders();
     if (response.status >= 300 && response.status < 400) {
       await response.body?.cancel().catch(() => undefined);
@@ -175,8 +186,10 @@ export class BoundedFetch {
     return this.#bounded(response, call);
   };
 
-  #callAt(mark: string | null): RunningCall | undefined {
-    return mark === null ? undefined : [...this.#calls.values()].find((call) => call.mark === mark);
+  /** The running call whose stream a request with this `Last-Event-ID` resumes. */
+  #callResumedBy(eventId: string | null): RunningCall | undefined {
+    if (eventId === null) return undefined;
+    return [...this.#calls.values()].find((call) => call.resumeEventId === eventId);
   }
 
   async #send(
@@ -184,12 +197,12 @@ export class BoundedFetch {
     init: RequestInit,
     { signals, isStream, isCall }: { signals: AbortSignal[]; isStream: boolean; isCall: boolean },
   ): Promise<Response> {
-    const leave = isCall ? undefined : await this.#options.enter?.(AbortSignal.any(signals));
-    const late = new AbortController();
+    const releaseSlot = isCall ? undefined : await this.#options.enter?.(AbortSignal.any(signals));
+    const headersTimeout = new AbortController();
     const timer = isStream
       ? setTimeout(
           () =>
-            late.abort(
+            headersTimeout.abort(
               new ResponseRefusedError("no_headers", false, "did not begin its stream in time"),
             ),
           STREAM_HEADERS_MS,
@@ -198,17 +211,20 @@ export class BoundedFetch {
     try {
       const signal = AbortSignal.any([
         ...signals,
-        late.signal,
+        headersTimeout.signal,
         ...(isStream ? [] : [AbortSignal.timeout(LONGEST_CALL_MS)]),
       ]);
       return await this.#options.fetch(input, { ...init, redirect: "manual", signal });
     } finally {
       clearTimeout(timer);
-      leave?.();
+      releaseSlot?.();
     }
   }
 
-  /** `null` if a secret is not bound to this method; only POST is required. */
+  /**
+   * The static headers; `null` if a secret is not bound to this method. Only POST requests are
+   * necessary, so for POST the error is thrown.
+   */
   async #ownHeaders(method: string): Promise<ReadonlyMap<string, string> | null> {
     try {
       const headers = await this.#options.headers(method);
@@ -227,7 +243,8 @@ export class BoundedFetch {
       if (value !== null && value.length <= MAX_HEADER_CHARS) headers.set(name, value);
     }
     const body =
-      response.body && (call ? this.#ofCall(response.body, call) : this.#ofListing(response.body));
+      response.body &&
+      (call ? this.#limitReply(response.body, call) : this.#limitListing(response.body));
     const empty = [101, 204, 205, 304].includes(response.status);
     return new Response(empty ? null : body, {
       status: response.status,
@@ -236,10 +253,10 @@ export class BoundedFetch {
     });
   }
 
-  #ofListing(body: ReadableStream<Uint8Array>): ReadableStream<Uint8Array> {
-    return counted(body, (bytes) => {
-      this.#listingLeft -= bytes;
-      if (this.#listingLeft >= 0) return;
+  #limitListing(body: ReadableStream<Uint8Array>): ReadableStream<Uint8Array> {
+    return countedBody(body, (bytes) => {
+      this.#listingBytesLeft -= bytes;
+      if (this.#listingBytesLeft >= 0) return;
       const limit = `${MAX_LISTING_BYTES / 1024 / 1024} MiB`;
       throw new ResponseRefusedError(
         "too_large",
@@ -249,17 +266,17 @@ export class BoundedFetch {
     });
   }
 
-  #ofCall(body: ReadableStream<Uint8Array>, call: RunningCall): ReadableStream<Uint8Array> {
-    let taken = 0;
-    const ended = () => {
+  #limitReply(body: ReadableStream<Uint8Array>, call: RunningCall): ReadableStream<Uint8Array> {
+    let bytesSoFar = 0;
+    const onEnd = () => {
       call.timer ??= setTimeout(() => {
         call.timer = undefined;
-        if (call.mark === null) abandonCall(call);
+        if (call.resumeEventId === null) abandonCall(call);
       }, READING_MS);
     };
-    const count = async (bytes: number): Promise<void> => {
-      taken += bytes;
-      if (taken > MAX_RESULT_BYTES) {
+    const onBytes = async (bytes: number): Promise<void> => {
+      bytesSoFar += bytes;
+      if (bytesSoFar > MAX_RESULT_BYTES) {
         const refused = new ResponseRefusedError(
           "too_large",
           true,
@@ -268,35 +285,40 @@ export class BoundedFetch {
         call.failed.abort(refused);
         throw refused;
       }
-      if (taken <= LARGE_BYTES) return;
+      if (bytesSoFar <= LARGE_BYTES) return;
       await call.large.acquire();
-      call.open.signal.throwIfAborted(); // the call may have ended while it waited
+      // The call may have ended while it waited for the lease.
+      call.open.signal.throwIfAborted();
     };
-    return counted(body, count, ended);
+    return countedBody(body, onBytes, onEnd);
   }
 }
 
 const abandonCall = ({ failed }: RunningCall): void =>
   failed.abort(new StreamEndedError("broke off its reply"));
 
-/** Tries to resume a call's stream. After the last failed try, no reply can arrive. */
-async function takenUp(sent: Promise<Response>, call: RunningCall): Promise<Response> {
+/** Counts a try to resume the stream of a call. After the last failed try, the call fails. */
+async function trackResumption(sent: Promise<Response>, call: RunningCall): Promise<Response> {
   const response = await sent.catch((error: unknown) => {
-    call.lost += 1;
-    if (call.lost >= RESUME_TRIES) abandonCall(call);
+    call.failedResumptions += 1;
+    if (call.failedResumptions >= RESUME_TRIES) abandonCall(call);
     throw error;
   });
-  call.lost = response.ok ? 0 : call.lost + 1;
-  // 405: the server has no such streams; do not try again.
-  if (response.status === 405 || call.lost >= RESUME_TRIES) abandonCall(call);
+  call.failedResumptions = response.ok ? 0 : call.failedResumptions + 1;
+  // 405: the server has no such streams, so another try is useless.
+  if (response.status === 405 || call.failedResumptions >= RESUME_TRIES) abandonCall(call);
   return response;
 }
 
-/** The body, passed on until `count` throws. `ended` is called once in every case. */
-function counted(
+/**
+ * A copy of the body. Calls `onBytes` with the length of each part. If `onBytes` throws, the copy
+ * fails with that error. Calls `onEnd` after the last part, after an error, or when the reader
+ * cancels.
+ */
+function countedBody(
   body: ReadableStream<Uint8Array>,
-  count: (bytes: number) => void | Promise<void>,
-  ended: () => void = () => undefined,
+  onBytes: (bytes: number) => void | Promise<void>,
+  onEnd: () => void = () => undefined,
 ): ReadableStream<Uint8Array> {
   const reader = body.getReader();
   return new ReadableStream<Uint8Array>(
@@ -304,19 +326,19 @@ function counted(
       async pull(controller) {
         try {
           const { done, value } = await reader.read();
-          if (value) await count(value.byteLength);
+          if (value) await onBytes(value.byteLength);
           if (value) controller.enqueue(value);
           if (!done) return;
-          ended();
+          onEnd();
           controller.close();
         } catch (error) {
-          ended();
+          onEnd();
           controller.error(error);
           await reader.cancel(error).catch(() => undefined);
         }
       },
       async cancel(reason) {
-        ended();
+        onEnd();
         await reader.cancel(reason);
       },
     },

@@ -23,80 +23,85 @@ import type { McpServer } from "./server";
 import type { MutexLease } from "../../async/mutex";
 import { sleep } from "../../async/sleep";
 
-// The SDK logs messages of authorisation servers, which may contain secrets. Errors are thrown as
-// well.
+// The SDK logs messages of authorisation servers, and these may contain secrets. It also throws
+// each error, so its log is not needed.
 silence("[mcp-sdk]");
 
 type ConnectionOptions = {
   server: McpServer;
-  out: BoundedFetch;
+  boundedFetch: BoundedFetch;
   oauth: Omit<OAuthOptions, "auth" | "url">;
   /** Called when the server announces that its tools have changed. */
-  changed: () => void;
+  onToolsChanged: () => void;
 };
 
 export type Call = {
+  /** Name of the tool, as the server calls it. */
   name: string;
   args: Record<string, unknown>;
+  /** The idempotency key of the call. */
   key: string;
   signal: AbortSignal;
-  progress: (update: {
+  onProgress: (update: {
     progress: number;
     total?: number | undefined;
     message?: string | undefined;
   }) => void;
-  /** Called when the server requested input during the call; the request was refused. */
-  asked: (question: Question) => void;
+  /**
+   * Called when the server requests input during the call. The request has already been refused.
+   */
+  onInputRequest: (question: Question) => void;
+  /** Called when response headers of the call arrive. */
   onHeaders: (() => void) | undefined;
   /** Acquired if the reply is large; the caller releases it. */
   large: MutexLease;
-  /** The pinned definition. The request follows it, not the server's current listing. */
+  /** The pinned definition. The request uses this definition, not the server's current listing. */
   tool: McpTool;
 };
 
 /**
- * A connection to one server, in the protocol generation it supports (2026-07-28, else 2025-11-25
- * and earlier). Declares no capability to ask a person or a model, so such requests are refused.
- * Throws the SDK's errors.
+ * A connection to one server. It uses protocol revision 2026-07-28 if the server supports it,
+ * otherwise 2025-11-25 or earlier. It declares no capability to ask a person or a model, so such
+ * requests of the server are refused. Its methods throw the SDK's errors.
  */
 export class Connection {
   readonly #options: ConnectionOptions;
   readonly #client: Client;
   readonly #transport: StreamableHTTPClientTransport;
   /** Listeners for input requests of running calls, oldest first. */
-  readonly #asking = new Set<Call["asked"]>();
+  readonly #inputListeners = new Set<Call["onInputRequest"]>();
   #users = 0;
-  /** Set by `retire`; resolved when the last user has finished. */
-  #left: PromiseWithResolvers<void> | null = null;
+  /** `null` until `retire` is called. Resolved when the last user has finished. */
+  #lastUserGone: PromiseWithResolvers<void> | null = null;
 
   constructor(options: ConnectionOptions) {
     this.#options = options;
-    const { server, out, oauth, changed } = options;
+    const { server, boundedFetch, oauth, onToolsChanged } = options;
     this.#client = new Client(
       { name: "massgen-edge", version: "1" },
       {
         capabilities: {},
         versionNegotiation: { mode: "auto" },
-        // Never used, see `call`. Without it, the SDK would choose a validator that generates code
-        // from text.
+        // This validator is not used, see `call`. Without this option, the SDK would choose a
+        // validator that generates code from text, and the platform does not allow that.
         jsonSchemaValidator: new CfWorkerJsonSchemaValidator(),
         inputRequired: { autoFulfill: false },
         listMaxPages: MAX_PAGES,
-        listChanged: { tools: { autoRefresh: false, onChanged: changed } },
+        listChanged: { tools: { autoRefresh: false, onChanged: onToolsChanged } },
       },
     );
-    // An input request does not name its call. Reports it to the oldest call, so that it is shown
-    // once.
+    // An input request does not name its call. Only the oldest call gets the request, so that the
+    // request is shown once.
     this.#client.fallbackRequestHandler = async (request) => {
       const question = readQuestion(request);
-      const [asked] = this.#asking;
-      if (question) asked?.(question);
+      const [oldestListener] = this.#inputListeners;
+      if (question) oldestListener?.(question);
       throw new ProtocolError(ProtocolErrorCode.MethodNotFound, "Method not found");
     };
-    // Ignores unexpected messages, such as a second reply or one for a finished call.
+    // Unexpected messages are ignored, such as a second reply, or a reply to a finished call.
     this.#client.onerror = () => undefined;
     this.#transport = new StreamableHTTPClientTransport(new URL(server.url), {
-      fetch: out.fetch,
+      fetch: boundedFetch.fetch,
       reconnectionOptions: {
         maxRetries: RESUME_TRIES,
         initialReconnectionDelay: RESUME_MS,
@@ -118,6 +123,7 @@ export class Connection {
     return this.#transport.sessionId !== undefined;
   }
 
+  /** Connects to the server and negotiates the protocol revision. */
   async open(signal: AbortSignal): Promise<void> {
     await this.#client.connect(this.#transport, {
       timeout: this.#options.server.connectMs,
@@ -127,20 +133,20 @@ export class Connection {
     this.#transport.onmessage = (message) => onmessage?.(withoutBrokenData(message));
   }
 
-  /** Runs `work`; `retire` waits until it has finished. */
+  /** Runs `work`. `retire` waits until `work` has finished. */
   async use<T>(work: () => Promise<T>): Promise<T> {
     this.#users += 1;
     try {
       return await work();
     } finally {
       this.#users -= 1;
-      if (this.#users === 0) this.#left?.resolve();
+      if (this.#users === 0) this.#lastUserGone?.resolve();
     }
   }
 
-  /** All tools of the server, from all pages. */
+  /** Lists all tools of the server, from all pages. */
   async list(signal: AbortSignal): Promise<McpTool[]> {
-    this.#options.out.allowListing();
+    this.#options.boundedFetch.allowListing();
     const { connectMs } = this.#options.server;
     const { tools } = await this.#client.listTools(
       {},
@@ -150,25 +156,25 @@ export class Connection {
   }
 
   /**
-   * One try of one call; open requests are aborted at its end. The result is not validated against
-   * the output schema: the call has been made anyway, and a server's pattern could run here for an
-   * unbounded time.
+   * Makes one try of one call. At its end, its open requests are aborted. The result is not
+   * validated against the output schema: the call has already taken effect, and a regular
+   * expression from the server could run for an unlimited time.
    */
   async call({
     name,
     args,
     key,
     signal,
-    progress,
-    asked,
+    onProgress,
+    onInputRequest,
     onHeaders,
     large,
     tool,
   }: Call): Promise<CallToolResult> {
-    const { server, out } = this.#options;
-    const watch = out.watch(key, { onHeaders, large });
-    const listener: Call["asked"] = (question) => asked(question);
-    this.#asking.add(listener);
+    const { server, boundedFetch } = this.#options;
+    const watch = boundedFetch.watch(key, { onHeaders, large });
+    const listener: Call["onInputRequest"] = (question) => onInputRequest(question);
+    this.#inputListeners.add(listener);
     try {
       return await this.#client.callTool(
         { name, arguments: args, _meta: { [CALL_KEY]: key } },
@@ -177,8 +183,8 @@ export class Connection {
           timeout: server.callMs,
           resetTimeoutOnProgress: true,
           maxTotalTimeout: LONGEST_CALL_MS,
-          onprogress: progress,
-          onresumptiontoken: watch.resumable,
+          onprogress: onProgress,
+          onresumptiontoken: watch.onResumable,
           toolDefinition: { name, inputSchema: tool.inputSchema },
           allowInputRequired: true,
         },
@@ -186,12 +192,12 @@ export class Connection {
     } catch (error) {
       throw watch.failed.aborted ? watch.failed.reason : error;
     } finally {
-      this.#asking.delete(listener);
+      this.#inputListeners.delete(listener);
       watch.end();
     }
   }
 
-  /** Ends the session with the server, if the server can be reached. */
+  /** Ends the session with the server if the server can be reached, and closes the connection. */
   async close(): Promise<void> {
     const terminated = this.#transport.terminateSession().catch(() => undefined);
     await Promise.race([terminated, sleep(CLOSE_LIMIT_MS)]);
@@ -199,17 +205,18 @@ export class Connection {
   }
 
   /**
-   * Closes without notice once all users have finished: running calls may still succeed, and have
-   * their own limits. No new user may start afterwards. Resolves when closed.
+   * Waits until all users have finished, then closes without notice to the server. Running calls
+   * can still succeed; they have their own time limits. After `retire`, no new user may start.
+   * Resolves when the connection is closed.
    */
   async retire(): Promise<void> {
-    this.#left ??= Promise.withResolvers();
-    if (this.#users === 0) this.#left.resolve();
-    await this.#left.promise;
+    this.#lastUserGone ??= Promise.withResolvers();
+    if (this.#users === 0) this.#lastUserGone.resolve();
+    await this.#lastUserGone.promise;
     await this.abandon();
   }
 
-  /** Closes without notice and aborts running calls. */
+  /** Closes without notice to the server, and aborts running calls. */
   async abandon(): Promise<void> {
     await this.#client.close();
   }

@@ -6,45 +6,45 @@ import type { Pins } from "./pins";
 import type { TokenStorage } from "./renewed-tokens";
 import type { ToolTrust } from "./trust";
 
-/** The secret does not exist, or is not bound to that request. */
+/** A secret does not exist, or it is not bound to the request. */
 export class MissingSecretError extends Error {
   override readonly name = "MissingSecretError";
 }
 
-/** What a session provides to its tool servers. */
+/** Functions and settings that a session provides to its tool servers. */
 export type McpEnvironment = {
-  /** Guarded; the only access to the network. */
+  /** The only access to the network. It checks each address before a request. */
   fetch: typeof fetch;
   /**
-   * The value of a secret, if it may be sent this way. Throws `MissingSecretError` otherwise.
-   * Called before each request, so that a replaced or deleted secret takes effect with the next
-   * one.
+   * Returns the value of a secret if it may be sent with this request. Otherwise throws
+   * `MissingSecretError`. Called before each request, so that a replaced or deleted secret takes
+   * effect with the next request.
    */
   secretOf: (name: string, use: SecretUse) => string | Promise<string>;
   /**
-   * Acquires a slot for a request other than a call while it waits for headers; call the result to
-   * free it. Throws the signal's reason. Omitted: not limited.
+   * Acquires a slot for a request that is not a call. The request has the slot until its headers
+   * arrive; the returned function releases the slot. Throws the signal's reason. Omitted: no limit.
    */
   enter?: (signal: AbortSignal) => Promise<() => void>;
   /**
-   * Serializes large replies, together with other tools that use it. Omitted: of these servers
-   * only.
+   * Serializes large replies, together with other tools that use this mutex. Omitted: only the
+   * replies of these servers are serialized.
    */
   large?: Mutex;
-  /** Number of the agent's other tools: providers limit the total. Omitted: none. */
+  /** The number of the agent's other tools; providers limit the total. Omitted: 0. */
   ownTools?: (agent: string) => number;
   /**
-   * Why the agent's model cannot use a tool, as a clause; `null` if it can. Omitted: it can use any
-   * tool. `hash` is the tool's pin.
+   * Why the agent's model cannot use a tool, as a clause; `null` if the model can use it. `hash` is
+   * the tool's pin. Omitted: the model can use each tool.
    */
   unfit?: (agent: string, tool: ToolSpec, hash: string) => string | null;
   /** The operator's statements about tools. */
   trust: ToolTrust;
-  /** Unix ms. */
+  /** The current time in Unix ms. */
   now(): number;
   /**
-   * Storage of renewed OAuth tokens, in clear text. Omitted: in memory, as long as this object
-   * exists.
+   * Storage of renewed OAuth tokens, in clear text. Omitted: tokens are stored in memory as long as
+   * the `McpServers` object exists.
    */
   tokens?: TokenStorage;
   /** Called after each listing of a server's tools. */
@@ -53,20 +53,21 @@ export type McpEnvironment = {
 
 /** The last known state of one server. */
 export type ServerListing = {
-  /** Constant during a session; the key of its pins. */
+  /** The same during the whole session. The server's pins are stored under this id. */
   id: string;
   name: string;
   url: string;
-  /** The protocol revision; `null` if never connected. */
+  /** The negotiated protocol revision; `null` before the first connection. */
   version: string | null;
-  /** A sentence that explains why it cannot be used; `null` if it can. */
+  /** Why the server cannot be used, as a sentence; `null` if it can be used. */
   problem: string | null;
   /** Bare names of the tools that may be offered. */
   tools: readonly string[];
+  /** Tools that are not offered, with reasons. */
   refused: readonly WithheldTool[];
   pins: Pins;
-  /** Names that the last listing pinned. */
+  /** Names of the tools that the last listing has pinned. */
   added: readonly string[];
-  /** Number of tools beyond the limit, which are ignored. */
+  /** Number of tools above the limit. They are ignored. */
   more: number;
 };

@@ -12,59 +12,58 @@ import { ResponseRefusedError, StreamEndedError } from "./bounded-fetch";
 import { MissingSecretError } from "./environment";
 import { MissingConsentError } from "./oauth";
 import { MAX_TRIES, RETRY_MS } from "./server-limits";
-import { shown } from "./shown-text";
+import { escapeInvisible } from "./shown-text";
 
 /** A failed request to a server. */
 export type McpFailure = {
   /**
-   * Completes "The tool server …". Contains the server's own text, uncut, with secrets still in it.
+   * The end of a sentence that begins with "The tool server". It contains the server's own text:
+   * not cut, and secrets are not removed yet.
    */
   message: string;
   /** Whether the server may have processed the request. */
-  reached: boolean;
+  wasReached: boolean;
   /** Whether a retry is likely to succeed soon. */
-  transient: boolean;
-  /** Whether it indicates a server that is down or broken. */
-  fault: boolean;
-  /** Whether the server has lost the session; then nothing was done. */
-  forgotten: boolean;
+  isTransient: boolean;
+  /** Whether the failure means that the server is down or broken. */
+  isServerFault: boolean;
+  /** Whether the server no longer knows the session. Then the server has done nothing. */
+  isSessionLost: boolean;
 };
 
+/** A failure with this message. The other fields are false unless `facts` sets them. */
 const failure = (
   message: string,
   facts: Partial<Omit<McpFailure, "message">> = {},
 ): McpFailure => ({
-  message: shown(message),
-  reached: false,
-  transient: false,
-  fault: false,
-  forgotten: false,
+  message: escapeInvisible(message),
+  wasReached: false,
+  isTransient: false,
+  isServerFault: false,
+  isSessionLost: false,
   ...facts,
 });
 
-const LATE = { reached: true, transient: true, fault: true };
+const TIMED_OUT = { wasReached: true, isTransient: true, isServerFault: true };
 
-/** The reason of `AbortSignal.timeout`. */
+/** Whether an error is the reason of an `AbortSignal.timeout`. */
 export const isTimeout = (error: unknown): boolean =>
   error instanceof DOMException && error.name === "TimeoutError";
 
-/**
- * Classifies any error that a client throws. `hadSession`: whether the connection had a session.
- * Pure.
- */
+/** Classifies an error that a client threw. `hadSession`: whether the connection had a session. */
 export function toFailure(error: unknown, hadSession: boolean): McpFailure {
   if (error instanceof ResponseRefusedError)
-    return failure(error.message, { reached: error.reached, fault: true });
+    return failure(error.message, { wasReached: error.wasReached, isServerFault: true });
   if (error instanceof StreamEndedError)
-    return failure(error.message, { reached: true, transient: true, fault: true });
+    return failure(error.message, { wasReached: true, isTransient: true, isServerFault: true });
   if (error instanceof ProtocolError) return failure(`refused the call: ${error.message}`);
-  if (error instanceof SdkHttpError) return ofStatus(error, hadSession);
+  if (error instanceof SdkHttpError) return failureOfStatus(error, hadSession);
   if (error instanceof UnauthorizedError || error instanceof OAuthError)
     return failure(`refused us: ${error.message || error.name}`);
   if (error instanceof MissingConsentError || error instanceof MissingSecretError)
     return failure(`cannot be asked: ${error.message}`);
-  if (error instanceof SdkError) return ofCode(error);
-  if (isTimeout(error)) return failure("did not answer in time", LATE);
+  if (error instanceof SdkError) return failureOfCode(error);
+  if (isTimeout(error)) return failure("did not answer in time", TIMED_OUT);
   const message = error instanceof Error ? error.message : String(error);
   if (
     isAddressRefused(error) ||
@@ -73,46 +72,54 @@ export function toFailure(error: unknown, hadSession: boolean): McpFailure {
     return failure(`may not be asked: ${message}`);
   const cause =
     error instanceof Error && error.cause instanceof Error ? ` (${error.cause.message})` : "";
-  const neverSent =
+  const wasNeverSent =
     /ECONNREFUSED|connection refused|ENOTFOUND|getaddrinfo|DNS|could not be looked up/i.test(
       message + cause,
     );
   return failure(`could not be reached: ${message}${cause}`, {
-    reached: !neverSent,
-    transient: true,
-    fault: true,
+    wasReached: !wasNeverSent,
+    isTransient: true,
+    isServerFault: true,
   });
 }
 
-/** Errors of the SDK's checks of authorisation servers. */
+/** Names of the errors that the SDK throws if it does not trust an authorisation server. */
 const UNTRUSTED = /IssuerMismatch|AuthorizationServerMismatch|InsecureTokenEndpoint/;
 
-function ofStatus(error: SdkHttpError, hadSession: boolean): McpFailure {
+function failureOfStatus(error: SdkHttpError, hadSession: boolean): McpFailure {
   const { status } = error;
   const message = `answered with HTTP ${status}: ${error.message}`;
-  if (status === 404 && hadSession) return failure(message, { forgotten: true, transient: true });
-  const fault = status >= 500;
+  if (status === 404 && hadSession)
+    return failure(message, { isSessionLost: true, isTransient: true });
+  const isServerFault = status >= 500;
   return failure(message, {
-    reached: mayHaveActed(status),
-    transient: fault || status === 429,
-    fault,
+    wasReached: mayHaveActed(status),
+    isTransient: isServerFault || status === 429,
+    isServerFault,
   });
 }
 
-function ofCode(error: SdkError): McpFailure {
+function failureOfCode(error: SdkError): McpFailure {
   switch (error.code) {
     case SdkErrorCode.RequestTimeout:
-      return failure("did not answer in time", LATE);
+      return failure("did not answer in time", TIMED_OUT);
     case SdkErrorCode.ConnectionClosed:
     case SdkErrorCode.SendFailed:
-      return failure("broke the connection off", { reached: true, transient: true, fault: true });
+      return failure("broke the connection off", {
+        wasReached: true,
+        isTransient: true,
+        isServerFault: true,
+      });
     case SdkErrorCode.EraNegotiationFailed:
-      return failure(`could not be reached: ${causeOf(error)}`, { transient: true, fault: true });
+      return failure(`could not be reached: ${causeOf(error)}`, {
+        isTransient: true,
+        isServerFault: true,
+      });
     case SdkErrorCode.InvalidResult:
     case SdkErrorCode.ClientHttpUnexpectedContent:
       return failure(`answered in a form that is none of the protocol's: ${error.message}`, {
-        reached: true,
-        fault: true,
+        wasReached: true,
+        isServerFault: true,
       });
     default:
       return failure(`cannot be used: ${error.message}`);
@@ -126,15 +133,17 @@ function causeOf(error: Error): string {
 }
 
 /**
- * Whether to retry a call, and after how many ms. Only if a retry is likely to succeed and cannot
- * do harm: the tool is safe to repeat, or the server lost the session and did nothing. `nth` counts
- * the tries so far. Pure.
+ * Returns the pause before a retry of a call; `null` if there is no retry. A call is retried only
+ * if a retry is likely to succeed and can do no harm: the tool is safe to repeat, or the server has
+ * lost the session and done nothing. `tries` is the number of tries so far.
  */
 export function nextTry(
-  { transient, forgotten }: McpFailure,
-  nth: number,
+  { isTransient, isSessionLost }: McpFailure,
+  tries: number,
   idempotent: boolean,
 ): { afterMs: number } | null {
-  if (forgotten) return nth === 1 ? { afterMs: 0 } : null;
-  return transient && idempotent && nth < MAX_TRIES ? { afterMs: RETRY_MS * 2 ** (nth - 1) } : null;
+  if (isSessionLost) return tries === 1 ? { afterMs: 0 } : null;
+  return isTransient && idempotent && tries < MAX_TRIES
+    ? { afterMs: RETRY_MS * 2 ** (tries - 1) }
+    : null;
 }

@@ -1,48 +1,52 @@
 import type { InputRequired, RequestToPerson } from "../../protocol/events/tool";
 import { MAX_URL_CHARS } from "./server-limits";
 import type { Question } from "./schema";
-import { cutText, shown } from "./shown-text";
+import { cutText, escapeInvisible } from "./shown-text";
 
 /**
- * Requests of a server for input from a person (elicitation). The service asks no person and makes
- * up no answer: the request is shown with its origin, and the call ends.
+ * A server may request input from a person (elicitation). The service does not ask a person and
+ * does not answer the request. It shows the request with the server's origin, and the call ends.
  */
 
-const MOST_QUESTIONS = 5;
+const MAX_QUESTIONS = 5;
 const MAX_MESSAGE_CHARS = 500;
 const MAX_SCHEME_CHARS = 30;
 
 /**
- * The input requests as they are shown. `url` is the server's address; `clean` removes secrets from
- * its text.
+ * The input requests as they are shown. `url` is the server's address. `clean` removes secrets from
+ * the server's text.
  */
 export function inputRequired(
   url: string,
   questions: readonly Question[],
   clean: (text: string) => string,
 ): InputRequired {
-  const more = questions.length - MOST_QUESTIONS;
+  const more = questions.length - MAX_QUESTIONS;
   return {
     origin: new URL(url).origin,
-    requests: questions.slice(0, MOST_QUESTIONS).map((question) => toRequest(question, clean)),
+    requests: questions.slice(0, MAX_QUESTIONS).map((question) => toRequest(question, clean)),
     ...(more > 0 && { more }),
   };
 }
 
 function toRequest({ method, params }: Question, clean: (text: string) => string): RequestToPerson {
-  // Remove secrets before cutting: half a secret would not be recognised.
-  const quoted = (text: string): string =>
-    cutText(clean(shown(text)).replaceAll(/\s+/g, " "), MAX_MESSAGE_CHARS);
-  const nowhere = { url: null, refused: null };
+  // Secrets are removed before the cut, because half a secret would not be recognised.
+  const cleanText = (text: string): string =>
+    cutText(clean(escapeInvisible(text)).replaceAll(/\s+/g, " "), MAX_MESSAGE_CHARS);
+  const withoutUrl = { url: null, refused: null };
   if (params?.url !== undefined)
-    return { kind: "url", message: quoted(params.message ?? ""), ...addressed(params.url, clean) };
+    return {
+      kind: "url",
+      message: cleanText(params.message ?? ""),
+      ...checkedUrl(params.url, clean),
+    };
   if (method.startsWith("elicitation/"))
-    return { kind: "form", message: quoted(params?.message ?? ""), ...nowhere };
-  return { kind: "other", message: quoted(method), ...nowhere };
+    return { kind: "form", message: cleanText(params?.message ?? ""), ...withoutUrl };
+  return { kind: "other", message: cleanText(method), ...withoutUrl };
 }
 
-/** Shows only addresses that are safe to open in a browser. */
-function addressed(
+/** The address if it is safe to open in a browser; otherwise the reason why it is refused. */
+function checkedUrl(
   text: string,
   clean: (text: string) => string,
 ): Pick<RequestToPerson, "url" | "refused"> {
@@ -60,14 +64,14 @@ function addressed(
     : { url, refused: null };
 }
 
-/** The result of the call, as text for the model. */
+/** The result of a call that ended with input requests, as text for the model. */
 export function inputResult({ origin, requests, more }: InputRequired): string {
   const others = more === undefined ? [] : [`(${more} more)`];
-  const list = [...requests.map(sentence), ...others].map((line) => `- ${line}`).join("\n");
+  const list = [...requests.map(describeRequest), ...others].map((line) => `- ${line}`).join("\n");
   return `The tool server at ${origin} did not do it: it asks for something first, and nobody was asked.\n${list}\nDo not try to answer it; go on without this tool.`;
 }
 
-function sentence({ kind, message, url }: RequestToPerson): string {
+function describeRequest({ kind, message, url }: RequestToPerson): string {
   if (kind === "url")
     return `it wants a person to open ${url ?? "an address that is refused"}: ${message}`;
   if (kind === "form") return `it wants a person to fill in a form: ${message}`;

@@ -10,16 +10,18 @@ import { ServerLink } from "./server-link";
 import { isNamedBy, trustOf } from "./trust";
 import { Mutex } from "../../async/mutex";
 
-/** The state of one server for one agent; for the fields see `ServerListing`. */
+/** The state of one server for one agent. For the other fields, see `ServerListing`. */
 export type ServerOffer = Pick<ServerListing, "version" | "problem" | "refused" | "more"> & {
+  /** Name of the server. */
   server: string;
+  /** The tools that the agent gets, with their rules. */
   tools: { offered: OfferedTool; rule: ToolRule }[];
 };
 
 /**
- * The tool servers of a session. Each is connected once and stays connected for all agents, rounds
- * and calls; a broken connection is reopened by the next call. Agents with the same server settings
- * share a connection.
+ * The tool servers of a session. Each server is connected once, for all agents, rounds and calls.
+ * The next call reopens a broken connection. Agents with the same server settings share a
+ * connection.
  */
 export class McpServers {
   readonly #env: McpEnvironment;
@@ -35,9 +37,9 @@ export class McpServers {
   }
 
   /**
-   * Connects the servers of these agents and lists their tools, in parallel. `pins` are the last
-   * known ones, by `serverId`. An unreachable server does not affect the others; `list` reports it.
-   * May be called again, also with more agents.
+   * Connects the servers of these agents and lists their tools, in parallel. `pins` are the pins of
+   * the session so far, by `serverId`. An unreachable server does not affect the others; `list`
+   * reports it. This method may be called again, also with more agents.
    */
   async connect(
     agents: ReadonlyMap<string, McpTools>,
@@ -48,7 +50,7 @@ export class McpServers {
     await this.refresh(signal);
   }
 
-  /** The same without connecting; that happens on a call or a listing. */
+  /** Adds agents as `connect` does, but does not connect. The first call or listing connects. */
   know(agents: ReadonlyMap<string, McpTools>, pins: ReadonlyMap<string, Pins>): void {
     for (const [agent, tools] of agents) {
       this.#agents.set(agent, tools);
@@ -56,19 +58,18 @@ export class McpServers {
     }
   }
 
-  /** Lists one agent's servers again, and connects those that are not connected. */
+  /** Lists the servers of one agent again, and connects each server that is not connected. */
   async refreshFor(agent: string, signal: AbortSignal): Promise<void> {
     const servers = this.#agents.get(agent)?.servers ?? [];
     await Promise.all(servers.map((server) => this.#links.get(linkKey(server))?.refresh(signal)));
   }
 
-  /**
-   * Lists all servers again and connects those that are not connected, for example before a round.
-   */
+  /** Lists all servers again, for example before a round. Connects each unconnected server. */
   async refresh(signal: AbortSignal): Promise<void> {
     await Promise.all([...this.#links.values()].map((link) => link.refresh(signal)));
   }
 
+  /** The last known state of all servers. */
   list(): ServerListing[] {
     return [...this.#links.values()].map(toListing);
   }
@@ -78,7 +79,7 @@ export class McpServers {
     return this.#offerTo(agent).offered.map((tool) => this.#toTool(tool));
   }
 
-  /** The same by server, with the state of each. */
+  /** The tools of an agent after its filters, grouped by server, with the state of each server. */
   offersFor(agent: string): ServerOffer[] {
     const { offered, refused } = this.#offerTo(agent);
     const tools = this.#agents.get(agent);
@@ -86,21 +87,22 @@ export class McpServers {
       const link = this.#links.get(linkKey(server));
       if (!link || !tools) return [];
       const { problem, version, listing } = link;
-      const unfit = listing.refused.filter((one) => isWanted(one, tools, server));
-      const ofServer = <T>(all: readonly T[], nameOf: (one: T) => string) =>
-        all.filter((one) => nameOf(one) === server.name);
+      const refusedByServer = listing.refused.filter((tool) => isWanted(tool, tools, server));
+      const ofServer = <T>(all: readonly T[], serverNameOf: (tool: T) => string) =>
+        all.filter((tool) => serverNameOf(tool) === server.name);
       return {
         server: server.name,
         version,
         problem,
         tools:
           problem === null
-            ? ofServer(offered, (one) => one.server.name).map((one) => ({
-                offered: one,
-                rule: this.#ruleOf(one),
+            ? ofServer(offered, (tool) => tool.server.name).map((tool) => ({
+                offered: tool,
+                rule: this.#ruleOf(tool),
               }))
             : [],
-        refused: problem === null ? [...unfit, ...ofServer(refused, (one) => one.server)] : [],
+        refused:
+          problem === null ? [...refusedByServer, ...ofServer(refused, (tool) => tool.server)] : [],
         more: listing.more,
       };
     });
@@ -111,13 +113,16 @@ export class McpServers {
     return this.#offerTo(agent).refused;
   }
 
-  /** Ends the sessions with the servers and aborts running calls. Keeps renewed tokens. */
+  /**
+   * Ends the sessions with the servers and aborts running calls. Renewed tokens are not deleted.
+   */
   async close(): Promise<void> {
     const links = [...this.#links.values()];
-    this.#links.clear(); // first, so that concurrent callers get new links
+    this.#links.clear(); // before closing, so that concurrent callers get new links
     await Promise.all(links.map((link) => link.close()));
   }
 
+  /** The link to a server. Agents with the same server settings share it. */
   #link(server: McpServer, pins: Pins): ServerLink {
     const key = linkKey(server);
     const known = this.#links.get(key);
@@ -128,7 +133,7 @@ export class McpServers {
       pins,
       large: this.#large,
       tokens: this.#tokens,
-      listed: (one) => this.#env.listed?.(toListing(one)),
+      onListed: (listedLink) => this.#env.listed?.(toListing(listedLink)),
     });
     this.#links.set(key, link);
     return link;
@@ -143,7 +148,7 @@ export class McpServers {
     });
     const { ownTools, unfit } = this.#env;
     return offerTo(tools, new Map(listings), {
-      ...(ownTools && { own: ownTools(agent) }),
+      ...(ownTools && { ownTools: ownTools(agent) }),
       ...(unfit && { unfit: (tool, hash) => unfit(agent, tool, hash) }),
     });
   }
@@ -155,14 +160,14 @@ export class McpServers {
       name: bareName,
       hints: { readOnlyHint, idempotentHint },
     });
-    const reads = (server.readOnlyTools ?? []).some(
-      (one) => isNamedBy(one, bareName) || isNamedBy(one, name),
+    const isDeclaredReadOnly = (server.readOnlyTools ?? []).some(
+      (pattern) => isNamedBy(pattern, bareName) || isNamedBy(pattern, name),
     );
     return {
       name,
       acts_outside: !readOnly,
       idempotent,
-      ...(reads && !readOnly && { runs_in_planning: true }),
+      ...(isDeclaredReadOnly && !readOnly && { runs_in_planning: true }),
     };
   }
 
@@ -171,8 +176,8 @@ export class McpServers {
   }
 
   /**
-   * A tool from a previous offer, possibly before a restart, under its original rule. Its server
-   * must be known.
+   * The tool of a previous offer, with the rule of that offer. The offer may be from before a
+   * restart. The tool's server must have been added with `connect` or `know`.
    */
   tool(offered: OfferedTool, rule: ToolRule): Tool {
     const { server, name } = offered;
@@ -196,7 +201,7 @@ export class McpServers {
   }
 }
 
-/** Filters belong to the agent, not to the connection. */
+/** The key of a link: all settings of a server except its filters, which belong to the agent. */
 const linkKey = ({
   allowedTools: _allowed,
   excludeTools: _excluded,

@@ -1,63 +1,68 @@
 import { WORKFLOW_TOOLS } from "../../coordination/tool/offers";
 import { MAX_NAME_CHARS } from "./server-limits";
-import { hasUnseen } from "./shown-text";
+import { hasInvisible } from "./shown-text";
 import { sha256 } from "./pins";
 
-/** Names of MCP tools. */
-
-/** Tools with longer names are refused, because names are not cut. */
+/** Maximum length of a tool's own name. A longer name is not cut; the tool is refused. */
 const MAX_BARE_CHARS = 128;
 
 const RESERVED: ReadonlySet<string> = new Set(WORKFLOW_TOOLS);
 
-/** Why a tool with this name is not offered, as a clause; `null` if it may be. */
+/** Why a tool with this name is not offered, as a clause; `null` if it may be offered. */
 export function nameProblem(name: string): string | null {
   if (name.trim() === "") return "it has no name";
   if (name.length > MAX_BARE_CHARS) return `its name has more than ${MAX_BARE_CHARS} characters`;
-  if (hasUnseen(name)) return "its name holds characters that cannot be seen";
+  if (hasInvisible(name)) return "its name holds characters that cannot be seen";
   if (RESERVED.has(name.normalize("NFKC").trim().toLowerCase()))
     return "its name is that of one of the coordination's own tools";
   return null;
 }
 
 /**
- * The name that models use: `mcp__{server}__{tool}` if every provider accepts it and it is
- * unambiguous; otherwise a valid prefix of it and a hash. It depends only on server and tool, and
- * is unique. So an offered name means the same tool in every listing, order and connection.
+ * The name of a tool for models. It is `mcp__{server}__{tool}` if each provider accepts this name
+ * and the name is unambiguous. Otherwise it is a valid prefix of this name and a hash. The name is
+ * unique and depends only on the server and the tool. So an offered name means the same tool in
+ * each listing, in any order, and on each connection.
  */
 export async function fullName(server: string, tool: string): Promise<string> {
-  const name = escaped(written(server, tool));
-  // In a plain name, the first `__` after the prefix ends the server, and nothing looks like a
-  // hash.
+  const name = replaceInvalid(plainName(server, tool));
+  // In a plain name, the first `__` after the prefix is the end of the server's name, and the name
+  // does not end like a hash.
   const isPlain =
-    name === written(server, tool) && name.length <= MAX_NAME_CHARS && !`${server}_`.includes("__");
-  if (isPlain && !isMarked(name)) return name;
-  const mark = await markOf(server, tool);
-  return name.slice(0, MAX_NAME_CHARS - mark.length) + mark;
+    name === plainName(server, tool) &&
+    name.length <= MAX_NAME_CHARS &&
+    !`${server}_`.includes("__");
+  if (isPlain && !hasHash(name)) return name;
+  const suffix = await hashSuffix(server, tool);
+  return name.slice(0, MAX_NAME_CHARS - suffix.length) + suffix;
 }
 
-const MARK_DIGITS = 25;
-const MARKED = new RegExp(`_[0-9a-z]{${MARK_DIGITS}}$`);
-const isMarked = (name: string): boolean => MARKED.test(name);
+const HASH_DIGITS = 25;
+const HASH_SUFFIX = new RegExp(`_[0-9a-z]{${HASH_DIGITS}}$`);
+const hasHash = (name: string): boolean => HASH_SUFFIX.test(name);
 
-/** 128 bits of SHA-256: servers choose tool names and must not find a collision. */
-async function markOf(server: string, tool: string): Promise<string> {
+/**
+ * 128 bits of SHA-256: a server chooses its tool names and must not be able to find a collision.
+ */
+async function hashSuffix(server: string, tool: string): Promise<string> {
   const digest = await sha256(JSON.stringify([server, tool]));
   const number = BigInt(`0x${digest.slice(0, 32)}`);
-  return `_${number.toString(36).padStart(MARK_DIGITS, "0")}`;
+  return `_${number.toString(36).padStart(HASH_DIGITS, "0")}`;
 }
 
 const PREFIX = "mcp__";
-const written = (server: string, tool: string): string => `${PREFIX}${server}__${tool}`;
-const escaped = (name: string): string => name.replaceAll(/[^A-Za-z0-9_-]/g, "_");
+/** The name before invalid characters are replaced and a hash is added. */
+const plainName = (server: string, tool: string): string => `${PREFIX}${server}__${tool}`;
+const replaceInvalid = (name: string): string => name.replaceAll(/[^A-Za-z0-9_-]/g, "_");
 
-/** A tool for filters: its server's name, its own name, and its full name. */
+/** The names of a tool, for filters. `tool` is its own (bare) name, `name` is its full name. */
 export type ToolNames = { server: string; tool: string; name: string };
 
 /**
- * Whether a list allows this tool, by its bare name, full name, or server and tool as written. An
- * entry with a hash is a full name. An entry that could also mean a tool of another of `servers`
- * allows neither: use the bare name.
+ * Whether a list allows this tool. An entry may be the bare name, the full name, or
+ * `mcp__{server}__{tool}`. An entry with a hash is a full name. An entry that could also mean a
+ * tool of another server in `servers` allows neither tool; in this case, the config must use the
+ * bare name.
  */
 export function isAllowed(
   list: readonly string[],
@@ -66,16 +71,16 @@ export function isAllowed(
 ): boolean {
   return list.some((entry) => {
     if (!entry.startsWith(PREFIX)) return entry === tool;
-    if (isMarked(entry)) return entry === name;
+    if (hasHash(entry)) return entry === name;
     return (
-      entry === written(server, tool) &&
-      !servers.some((other) => other !== server && entry.startsWith(written(other, "")))
+      entry === plainName(server, tool) &&
+      !servers.some((other) => other !== server && entry.startsWith(plainName(other, "")))
     );
   });
 }
 
-/** Whether a list excludes this tool, under any interpretation of an entry. */
+/** Whether a list excludes this tool. An entry excludes each tool that it could mean. */
 export function isExcluded(list: readonly string[], { server, tool, name }: ToolNames): boolean {
-  const names = [tool, name, written(server, tool), escaped(written(server, tool))];
+  const names = [tool, name, plainName(server, tool), replaceInvalid(plainName(server, tool))];
   return list.some((entry) => names.includes(entry));
 }

@@ -15,24 +15,27 @@ export type OAuthOptions = {
   auth: McpAuth;
   /** Address of the tool server. */
   url: string;
-  /** The value of a secret that may be sent this way; throws `MissingSecretError` otherwise. */
+  /**
+   * Returns a secret if it may be sent with this request; otherwise throws `MissingSecretError`.
+   */
   secretOf: (name: string, use: SecretUse) => Promise<string>;
-  /** Why the latest request to an authorisation server was refused; `null` if it was sent. */
+  /** Returns why the last request to an authorisation server was refused; `null` if it was sent. */
   refusal: () => Error | null;
-  /** Stores renewed tokens beyond this connection. */
+  /** Stores renewed tokens for longer than this connection exists. */
   renewed: RenewedTokens;
-  /** Called with each set of tokens, because they are secrets. */
+  /** Called with all tokens, so that they are treated as secrets. */
   onTokens: (tokens: StoredOAuthTokens) => void;
 };
 
-/** A person must consent again; the operator has to enter new tokens. */
+/** A person must consent again, and the operator must enter the new tokens. */
 export class MissingConsentError extends Error {
   override readonly name = "MissingConsentError";
 }
 
 /**
- * Creates the provider of bearer tokens. All data carries the issuer of the config, so the SDK
- * sends nothing to an authorisation server that the MCP server names instead.
+ * Creates the provider of bearer tokens. The MCP server may name an authorisation server that is
+ * not in the config. All data of the provider contains the issuer of the config, so the SDK sends
+ * nothing to a server that is not this issuer.
  */
 export function oauthProvider({
   auth,
@@ -40,83 +43,86 @@ export function oauthProvider({
   ...options
 }: OAuthOptions): OAuthClientProvider | AuthProvider {
   if (auth.type === "authorization_code")
-    return oneAtATime(new GivenTokens({ auth, secretOf, ...options }));
-  return withFreshSecret(auth, secretOf);
+    return serializedRenewal(new ConsentedTokens({ auth, secretOf, ...options }));
+  return clientCredentials(auth, secretOf);
 }
 
 /**
- * The SDK's own flow, except that the secret is looked up for each token request, because it may
- * have been replaced.
+ * The SDK's flow with client credentials. Unlike the SDK, this provider looks up the secret for
+ * each token request, because the operator may have replaced the secret.
  */
-function withFreshSecret(
+function clientCredentials(
   auth: Extract<McpAuth, { type: "client_credentials" }>,
   secretOf: OAuthOptions["secretOf"],
 ): OAuthClientProvider {
   const { clientId, issuer, scope } = auth;
-  const usual = new ClientCredentialsProvider({
+  const sdkProvider = new ClientCredentialsProvider({
     ...{ clientId, clientSecret: "", clientName: "massgen-edge", expectedIssuer: issuer },
     ...(scope !== null && { scope }),
   });
   return {
     redirectUrl: undefined,
-    clientMetadata: usual.clientMetadata,
+    clientMetadata: sdkProvider.clientMetadata,
     clientInformation: async () => ({
       client_id: clientId,
       issuer,
-      client_secret: await secretOf(auth.clientSecret, atIssuer(issuer)),
+      client_secret: await secretOf(auth.clientSecret, useAtIssuer(issuer)),
     }),
-    tokens: () => usual.tokens(),
-    saveTokens: (tokens) => usual.saveTokens(tokens),
-    redirectToAuthorization: () => usual.redirectToAuthorization(),
-    saveCodeVerifier: () => usual.saveCodeVerifier(),
-    codeVerifier: () => usual.codeVerifier(),
-    prepareTokenRequest: (wanted) => usual.prepareTokenRequest(wanted),
+    tokens: () => sdkProvider.tokens(),
+    saveTokens: (tokens) => sdkProvider.saveTokens(tokens),
+    redirectToAuthorization: () => sdkProvider.redirectToAuthorization(),
+    saveCodeVerifier: () => sdkProvider.saveCodeVerifier(),
+    codeVerifier: () => sdkProvider.codeVerifier(),
+    prepareTokenRequest: (wanted) => sdkProvider.prepareTokenRequest(wanted),
   };
 }
 
-/** Whether an endpoint may receive a secret is checked when it is sent. */
-const atIssuer = (issuer: string): SecretUse => ({ url: issuer, method: null });
+/**
+ * The use of a secret at the issuer. Whether an endpoint may receive it is checked when it is sent.
+ */
+const useAtIssuer = (issuer: string): SecretUse => ({ url: issuer, method: null });
 
 /**
- * A refresh token may be valid once, and the SDK would use it for each refused request. Here one
- * caller renews, and waiting callers use the result.
+ * A provider that renews tokens once for all callers. A refresh token may be valid only once, but
+ * the SDK would use it for each refused request. Here one caller renews the tokens, and the other
+ * callers wait and use the result.
  */
-const oneAtATime = (given: GivenTokens): AuthProvider => ({
-  token: async () => (await given.tokens())?.access_token,
+const serializedRenewal = (consented: ConsentedTokens): AuthProvider => ({
+  token: async () => (await consented.tokens())?.access_token,
   onUnauthorized: async ({ response, serverUrl, fetchFn }) => {
-    const refused = (await given.tokens())?.access_token;
-    await given.inTurn(async () => {
-      const now = (await given.tokens())?.access_token;
-      if (now !== undefined && now !== refused) return;
+    const refused = (await consented.tokens())?.access_token;
+    await consented.inTurn(async () => {
+      const currentToken = (await consented.tokens())?.access_token;
+      if (currentToken !== undefined && currentToken !== refused) return;
       const { resourceMetadataUrl, scope } = extractWWWAuthenticateParams(response);
       const challenge = {
         ...(resourceMetadataUrl && { resourceMetadataUrl }),
         ...(scope !== undefined && { scope }),
       };
-      if ((await authorise(given, { serverUrl, fetchFn, ...challenge })) !== "AUTHORIZED")
+      if ((await authorise(consented, { serverUrl, fetchFn, ...challenge })) !== "AUTHORIZED")
         throw new UnauthorizedError();
     });
   },
 });
 
-type ByCode = OAuthOptions & { auth: Extract<McpAuth, { type: "authorization_code" }> };
+type CodeOptions = OAuthOptions & { auth: Extract<McpAuth, { type: "authorization_code" }> };
 
 /**
- * Tokens from a person's consent elsewhere. They are renewed as long as the authorisation server
- * allows, never requested again.
+ * Tokens from the operator's secrets: a person has consented outside of this service. The tokens
+ * are renewed as long as the authorisation server allows it. The service never asks for consent.
  */
-class GivenTokens implements OAuthClientProvider {
-  readonly #options: ByCode;
+class ConsentedTokens implements OAuthClientProvider {
+  readonly #options: CodeOptions;
   readonly #id: string;
   /**
-   * The tokens in the operator's secrets when a renewal started. A replaced secret must not inherit
-   * tokens renewed from the previous one.
+   * The operator's tokens at the start of a renewal. Renewed tokens are stored for these tokens
+   * only, so that they are not used after the operator has replaced a secret.
    */
-  #begunWith: StoredOAuthTokens | null = null;
-  /** The issuer refuses these tokens, and those renewed from them. */
-  #areRefused = false;
-  // Marks the provider as interactive, so that expired tokens are renewed. A redirect is refused
-  // below.
+  #renewedFrom: StoredOAuthTokens | null = null;
+  /** Whether the issuer refuses the operator's tokens and the tokens renewed from them. */
+  #areTokensRefused = false;
+  // With this URL, the SDK treats the provider as interactive and renews expired tokens.
+  // `redirectToAuthorization` refuses the redirect.
   readonly redirectUrl = "http://127.0.0.1/";
   readonly clientMetadata = {
     client_name: "massgen-edge",
@@ -124,7 +130,7 @@ class GivenTokens implements OAuthClientProvider {
     grant_types: ["authorization_code", "refresh_token"],
   };
 
-  constructor(options: ByCode) {
+  constructor(options: CodeOptions) {
     this.#options = options;
     this.#id = JSON.stringify([options.url, options.auth]);
   }
@@ -135,13 +141,13 @@ class GivenTokens implements OAuthClientProvider {
       client_id: clientId,
       issuer,
       ...(clientSecret !== null && {
-        client_secret: await this.#options.secretOf(clientSecret, atIssuer(issuer)),
+        client_secret: await this.#options.secretOf(clientSecret, useAtIssuer(issuer)),
       }),
     };
   }
 
-  /** From the current secrets. */
-  async #given(): Promise<StoredOAuthTokens> {
+  /** The operator's tokens in the current secrets. */
+  async #currentTokens(): Promise<StoredOAuthTokens> {
     const { auth, url, secretOf } = this.#options;
     const { accessToken, refreshToken, issuer } = auth;
     return {
@@ -151,24 +157,28 @@ class GivenTokens implements OAuthClientProvider {
       token_type: "Bearer",
       issuer,
       ...(refreshToken !== null && {
-        refresh_token: await secretOf(refreshToken, atIssuer(issuer)),
+        refresh_token: await secretOf(refreshToken, useAtIssuer(issuer)),
       }),
     };
   }
 
   async tokens(): Promise<StoredOAuthTokens | undefined> {
-    if (this.#areRefused) return undefined;
-    const given = await this.#given();
-    this.#begunWith = given;
-    const renewed = await this.#options.renewed.find(this.#id, given);
+    if (this.#areTokensRefused) return undefined;
+    const consented = await this.#currentTokens();
+    this.#renewedFrom = consented;
+    const renewed = await this.#options.renewed.find(this.#id, consented);
     if (renewed) this.#options.onTokens(renewed);
-    return renewed ?? given;
+    return renewed ?? consented;
   }
 
   async saveTokens(tokens: StoredOAuthTokens): Promise<void> {
     this.#options.onTokens(tokens);
-    await this.#options.renewed.keep(this.#id, this.#begunWith ?? (await this.#given()), tokens);
-    this.#areRefused = false;
+    await this.#options.renewed.keep(
+      this.#id,
+      this.#renewedFrom ?? (await this.#currentTokens()),
+      tokens,
+    );
+    this.#areTokensRefused = false;
   }
 
   inTurn(renew: () => Promise<void>): Promise<void> {
@@ -176,11 +186,11 @@ class GivenTokens implements OAuthClientProvider {
   }
 
   invalidateCredentials(scope: "all" | "client" | "tokens" | "verifier" | "discovery"): void {
-    if (scope === "all" || scope === "tokens") this.#areRefused = true;
+    if (scope === "all" || scope === "tokens") this.#areTokensRefused = true;
   }
 
   redirectToAuthorization(): never {
-    // The SDK treats a renewal that was not sent like a failed one.
+    // The SDK also calls this method if the renewal was not sent, because a secret is not bound.
     const refusal = this.#options.refusal();
     if (refusal) throw refusal;
     throw new MissingConsentError(
@@ -189,7 +199,7 @@ class GivenTokens implements OAuthClientProvider {
   }
 
   saveCodeVerifier(): void {
-    // Only the flow that `redirectToAuthorization` refuses needs a verifier.
+    // Not needed: `redirectToAuthorization` refuses the only flow that needs a verifier.
   }
 
   codeVerifier(): never {

@@ -1,35 +1,32 @@
 import { hashOf } from "../../workspace/snapshot";
 
 /**
- * Pins each tool to its first definition. A server that later changes a name, description or schema
- * may be malicious: what a person reviewed was something else. The tool is disabled with that
- * reason. Pure.
+ * A pin is the hash of a tool's first definition. A server that changes the definition later may be
+ * malicious: a person may have reviewed only the first definition. A changed tool is not offered.
  */
 
-/**
- * SHA-256 of each tool's first definition, by bare name. Plain data, stored in the session's log.
- */
+/** The pins of one server's tools, by bare name. Plain data, stored in the session's log. */
 export type Pins = Readonly<Record<string, string>>;
 
 /** A listed tool: its bare name, and the hash of its name, description and schemas. */
 type PinnedTool = { name: string; hash: string };
 
 type PinCheck<T> = {
-  /** Unchanged or new. */
+  /** Tools that are new or equal to their pins. */
   same: T[];
-  /** Different from the pin. */
+  /** Tools that differ from their pins. */
   changed: T[];
-  /** Pinned, but no longer listed. */
+  /** Names of tools that have a pin but are no longer listed. */
   gone: string[];
-  /** The pins after this listing: existing ones and new ones. */
+  /** The pins after this listing: existing pins and new pins. */
   pins: Pins;
-  /** Names pinned by this listing. */
+  /** Names of the tools that this listing has pinned. */
   added: string[];
 };
 
 /**
- * Compares a listing with the pins. A tool that changes back is used again; new tools are pinned.
- * Names in `listing` are unique.
+ * Compares a listing with the pins. New tools are pinned. A tool that changes back to its first
+ * definition is used again. Names in `listing` must be unique.
  */
 export function checkPins<T extends PinnedTool>(pins: Pins, listing: readonly T[]): PinCheck<T> {
   const known = new Map(Object.entries(pins));
@@ -39,13 +36,15 @@ export function checkPins<T extends PinnedTool>(pins: Pins, listing: readonly T[
     same: listing.filter(({ name, hash }) => (known.get(name) ?? hash) === hash),
     changed: listing.filter(({ name, hash }) => (known.get(name) ?? hash) !== hash),
     gone: [...known.keys()].filter((name) => !names.has(name)),
-    // Via entries, so that a tool called `__proto__` is safe.
+    // `fromEntries` also sets an own property for a tool with the name `__proto__`.
     pins: Object.fromEntries([...known, ...added.map(({ name, hash }) => [name, hash] as const)]),
     added: added.map(({ name }) => name),
   };
 }
 
-/** The content of a pin: everything that a model or a person judges a tool by. */
+/**
+ * The parts of a tool that its pin includes: all parts from which a model or person knows the tool.
+ */
 type ToolDescription = {
   name: string;
   title?: string | undefined;
@@ -54,7 +53,7 @@ type ToolDescription = {
   outputSchema?: unknown;
 };
 
-/** SHA-256 in lower-case hex; the order of keys does not matter. */
+/** The SHA-256 of a tool's definition, in lower-case hex. The order of keys does not matter. */
 export const toolHash = ({
   name,
   title,

@@ -8,47 +8,55 @@ export type TokenStorage = {
   set(id: string, text: string): unknown;
 };
 
-/** `given` is a hash of the operator's tokens that these were renewed from. */
+/**
+ * Renewed tokens. `operatorTokens` is a hash of the operator's tokens from which they were renewed.
+ */
 type StoredTokens = { given: string; tokens: StoredOAuthTokens };
 
 /**
- * Timeout of a renewal, after which the next one may start: an issuer that does not answer must not
- * block the others.
+ * Time limit of a renewal. After this time, the next renewal may start, so that an issuer that does
+ * not answer cannot block other callers.
  */
 const RENEWAL_MS = 30_000;
 
 /**
- * Renewed tokens, beyond connections: a refresh token may be valid once, so the operator's is then
- * used up. Tokens that the operator replaces take precedence over earlier renewals. `id` identifies
- * the owner and is not secret.
+ * Stores renewed tokens for longer than a connection exists. A refresh token may be valid only
+ * once, so after a renewal the operator's token may be useless. If the operator replaces the
+ * tokens, the renewals of the old tokens are not used any more. `id` identifies the owner and is
+ * not secret.
  */
 export class RenewedTokens {
   readonly #storage: TokenStorage;
-  /** Mutexes by id. */
-  readonly #turns = new Map<string, Mutex>();
+  /** One mutex for each id. */
+  readonly #mutexes = new Map<string, Mutex>();
 
   constructor(storage: TokenStorage) {
     this.#storage = storage;
   }
 
-  /** The latest renewal of these operator tokens; `null` if there is none or the tokens are new. */
-  async find(id: string, given: StoredOAuthTokens): Promise<StoredOAuthTokens | null> {
+  /** The last renewal of these operator tokens; `null` if they were not renewed yet. */
+  async find(id: string, operatorTokens: StoredOAuthTokens): Promise<StoredOAuthTokens | null> {
     const text = this.#storage.get(id);
     if (text === undefined) return null;
-    const kept: StoredTokens = JSON.parse(text);
-    return kept.given === (await markOf(given)) ? kept.tokens : null;
+    const stored: StoredTokens = JSON.parse(text);
+    return stored.given === (await fingerprintOf(operatorTokens)) ? stored.tokens : null;
   }
 
-  async keep(id: string, given: StoredOAuthTokens, tokens: StoredOAuthTokens): Promise<void> {
-    const kept: StoredTokens = { given: await markOf(given), tokens };
-    this.#storage.set(id, JSON.stringify(kept));
+  /** Stores tokens that were renewed from these operator tokens. */
+  async keep(
+    id: string,
+    operatorTokens: StoredOAuthTokens,
+    tokens: StoredOAuthTokens,
+  ): Promise<void> {
+    const stored: StoredTokens = { given: await fingerprintOf(operatorTokens), tokens };
+    this.#storage.set(id, JSON.stringify(stored));
   }
 
-  /** Runs one renewal at a time; the next caller finds its result. */
+  /** Runs one renewal at a time for each id. A caller that waited can then `find` the result. */
   async inTurn(id: string, renew: () => Promise<void>): Promise<void> {
-    const turns = this.#turns.get(id) ?? new Mutex();
-    this.#turns.set(id, turns);
-    const release = await turns.acquire();
+    const mutex = this.#mutexes.get(id) ?? new Mutex();
+    this.#mutexes.set(id, mutex);
+    const release = await mutex.acquire();
     const timer = setTimeout(release, RENEWAL_MS);
     try {
       await renew();
@@ -59,5 +67,5 @@ export class RenewedTokens {
   }
 }
 
-const markOf = (given: StoredOAuthTokens): Promise<string> =>
-  hashOf(new TextEncoder().encode(JSON.stringify(given)));
+const fingerprintOf = (operatorTokens: StoredOAuthTokens): Promise<string> =>
+  hashOf(new TextEncoder().encode(JSON.stringify(operatorTokens)));

@@ -1,6 +1,6 @@
 import { z } from "zod";
 
-/** Key in `_meta` of the idempotency key of a call. */
+/** The key in `_meta` under which a call contains its idempotency key. */
 export const CALL_KEY = "massgen-edge/idempotency-key";
 
 const CallSchema = z.looseObject({
@@ -8,33 +8,35 @@ const CallSchema = z.looseObject({
   params: z.looseObject({ _meta: z.looseObject({ [CALL_KEY]: z.string() }) }),
 });
 
-/** The key of the call in a message that we send; `null` for other messages. */
+/**
+ * A message that we send. `callKey` is the idempotency key of a call; `null` for other messages.
+ */
 type OutgoingMessage = { callKey: string | null };
 
-/** Parses our own JSON again: only here the whole request is available. */
+/** Reads a message that we send. `fetch` gets it only as JSON, so the JSON is parsed again. */
 export function readOutgoing(body: unknown): OutgoingMessage {
   if (typeof body !== "string" || !body.includes(CALL_KEY)) return { callKey: null };
   const call = CallSchema.safeParse(JSON.parse(body));
   return { callKey: call.success ? (call.data.params._meta[CALL_KEY] ?? null) : null };
 }
 
-/** The part of a reply that contains base64 data. */
+/** A reply with content. A block of the content may contain base64 data. */
 const ReplySchema = z.looseObject({ result: z.looseObject({ content: z.array(z.unknown()) }) });
 const BytesSchema = z.looseObject({ data: z.string() });
 const BlobSchema = z.looseObject({ resource: z.looseObject({ blob: z.string() }) });
 
 /**
- * The message without invalid base64 data: the SDK would refuse the whole result for one broken
- * image. Everything else is unchanged.
+ * The message with invalid base64 data replaced by an empty text. Otherwise the SDK would refuse
+ * the whole result because of one broken image.
  */
 export function withoutBrokenData<T>(message: T): T {
   const reply = ReplySchema.safeParse(message);
   if (!reply.success) return message;
   const { result } = reply.data;
-  return { ...message, result: { ...result, content: result.content.map(withoutBroken) } };
+  return { ...message, result: { ...result, content: result.content.map(withoutBrokenBlock) } };
 }
 
-function withoutBroken(block: unknown): unknown {
+function withoutBrokenBlock(block: unknown): unknown {
   const bytes = BytesSchema.safeParse(block);
   if (bytes.success) return isBase64(bytes.data.data) ? block : { ...bytes.data, data: "" };
   const blob = BlobSchema.safeParse(block);
@@ -42,10 +44,10 @@ function withoutBroken(block: unknown): unknown {
   return { ...blob.data, resource: { ...blob.data.resource, blob: "" } };
 }
 
-/** Arguments from a model. */
+/** The arguments of a call, as the model writes them. */
 export const ArgumentsSchema = z.record(z.string(), z.unknown());
 
-/** A request for input from a person; only the fields that are shown. */
+/** A request for input from a person. Contains only the fields that are shown. */
 const QuestionSchema = z.looseObject({
   method: z.string(),
   params: z
@@ -63,8 +65,8 @@ export const InputRequiredSchema = z.looseObject({
 export type Question = z.infer<typeof QuestionSchema>;
 
 /**
- * The same from servers of the previous protocol generation: as a request during a call, or as the
- * call's error.
+ * Servers of protocol revision 2025-11-25 or earlier send input requests in two other ways: as a
+ * request during a call (`readQuestion`), or in the error of a call (`readElicitations`).
  */
 export const readQuestion = (request: unknown): Question | null =>
   QuestionSchema.safeParse(request).data ?? null;
@@ -73,7 +75,7 @@ export const readElicitations = (items: unknown): Question[] =>
     (params) => readQuestion({ method: "elicitation/create", params }) ?? [],
   );
 
-/** The bytes of base64 text, decoded like the web's `atob`; `null` if it is not valid. */
+/** The bytes of base64 text, decoded like `atob`; `null` if the text is not valid base64. */
 export function decodeBase64(data: string): Uint8Array<ArrayBuffer> | null {
   const digits = digitsOf(data);
   if (digits === null) return null;
@@ -83,9 +85,9 @@ export function decodeBase64(data: string): Uint8Array<ArrayBuffer> | null {
 
 const isBase64 = (data: string): boolean => digitsOf(data) !== null;
 
-/** The digits without white space and padding; `null` if the text is not base64. */
+/** The base64 digits without white space and padding; `null` if the text is not valid base64. */
 function digitsOf(data: string): string | null {
-  const packed = data.replaceAll(/[\t\n\f\r ]+/g, "");
-  const digits = packed.length % 4 === 0 ? packed.replace(/={1,2}$/, "") : packed;
+  const compactText = data.replaceAll(/[\t\n\f\r ]+/g, "");
+  const digits = compactText.length % 4 === 0 ? compactText.replace(/={1,2}$/, "") : compactText;
   return digits.length % 4 === 1 || /[^A-Za-z0-9+/]/.test(digits) ? null : digits;
 }

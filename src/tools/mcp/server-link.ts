@@ -1,13 +1,13 @@
 import { type CallToolResult, UrlElicitationRequiredError } from "@modelcontextprotocol/client";
 import type { InputRequired } from "../../protocol/events/tool";
 import {
-  admit,
+  admitRequest,
+  afterFailure,
+  afterInconclusive,
+  afterSuccess,
   type Breaker,
-  CLOSED,
-  failed,
   breakerMessage,
-  succeeded,
-  inconclusive,
+  CLOSED,
 } from "../breaker";
 import type { ToolContext, ToolResult } from "../tool";
 import { BoundedFetch } from "./bounded-fetch";
@@ -16,7 +16,7 @@ import type { McpEnvironment } from "./environment";
 import { isTimeout, type McpFailure, nextTry, toFailure } from "./failures";
 import { inputRequired, inputResult } from "./input-required";
 import { fullName } from "./names";
-import { hashed, judgeListing, type Listing, type OfferedTool, type RefusedTool } from "./offer";
+import { hashTool, judgeListing, type Listing, type OfferedTool, type RefusedTool } from "./offer";
 import { MAX_ERROR_CHARS, MAX_PROGRESS_CHARS } from "./server-limits";
 import type { Pins } from "./pins";
 import { readResult } from "./results";
@@ -24,7 +24,7 @@ import type { RenewedTokens } from "./renewed-tokens";
 import { InputRequiredSchema, type Question, readElicitations } from "./schema";
 import { SentSecrets, ServerSecrets } from "./server-secrets";
 import type { McpServer } from "./server";
-import { cutText, shown } from "./shown-text";
+import { cutText, escapeInvisible } from "./shown-text";
 import { abortable } from "../../async/abort";
 import { type Mutex, MutexLease } from "../../async/mutex";
 import { sleep } from "../../async/sleep";
@@ -34,29 +34,31 @@ type LinkOptions = {
   server: McpServer;
   env: McpEnvironment;
   pins: Pins;
+  /** Serializes large replies. */
   large: Mutex;
   tokens: RenewedTokens;
-  /** Called after each checked listing. */
-  listed: (link: ServerLink) => void;
+  /** Called after each listing, when its tools are checked. */
+  onListed: (link: ServerLink) => void;
 };
 
-/** A server during a session: its connection (may be reopened), breaker, pins and tools. */
+/** One server during a session: its connection, which may be reopened, breaker, pins and tools. */
 export class ServerLink {
   readonly server: McpServer;
   readonly #options: LinkOptions;
   #connection: Connection | null = null;
   #opening: Promise<Connection> | null = null;
-  /** Closed to new calls; running calls still use them. */
+  /** Connections for running calls only. New calls use another connection. */
   readonly #retired = new Set<Connection>();
-  /** Incidents that the breaker has counted: each fails all callers that share it. */
-  readonly #counted = new WeakSet<object>();
+  /** Incidents that the breaker has counted. One incident can fail many calls, but counts once. */
+  readonly #countedIncidents = new WeakSet<object>();
   readonly #secrets = new SentSecrets();
   #breaker: Breaker = CLOSED;
   #listing: Listing;
-  /** The current listing, running or done; `null` if the next use must request it. */
-  #listed: Promise<void> | null = null;
+  /** The current listing, in progress or done; `null` if the next call must list again. */
+  #currentListing: Promise<void> | null = null;
   #problem: string | null = null;
   #version: string | null = null;
+  /** The refresh in progress; `null` if there is none. */
   #refreshing: Promise<void> | null = null;
   readonly #closed = new AbortController();
 
@@ -70,16 +72,17 @@ export class ServerLink {
     return this.#listing;
   }
 
-  /** Why the server cannot be used now, as a sentence; `null` if it can. */
+  /** Why the server cannot be used now, as a sentence; `null` if it can be used. */
   get problem(): string | null {
     return this.#problem;
   }
 
+  /** The negotiated protocol revision; `null` before the first connection. */
   get version(): string | null {
     return this.#version;
   }
 
-  /** Connects if needed and lists again; callers share it. Throws only the signal's reason. */
+  /** Connects if necessary and lists the tools again. Concurrent callers share one refresh. */
   async refresh(signal: AbortSignal): Promise<void> {
     this.#refreshing ??= this.#refresh().finally(() => {
       this.#refreshing = null;
@@ -92,90 +95,99 @@ export class ServerLink {
       AbortSignal.timeout(this.server.connectMs),
       this.#closed.signal,
     ]);
-    const admitted = admit(this.#breaker, this.#options.env.now());
-    if (!admitted.ok) return;
-    this.#breaker = admitted.breaker;
-    this.distrust();
+    const admission = admitRequest(this.#breaker, this.#options.env.now());
+    if (!admission.ok) return;
+    this.#breaker = admission.breaker;
+    this.invalidateListing();
     const done = await this.#attempt(signal, async () => undefined);
     this.#problem = "failure" in done ? this.#sentence(done.failure) : null;
   }
 
-  /** Makes the next use list again. */
-  distrust(): void {
-    this.#listed = null;
+  /** The next call or refresh must list the tools again. */
+  invalidateListing(): void {
+    this.#currentListing = null;
   }
 
-  /** Runs a tool. Errors are results; throws only the signal's reason. */
+  /** Runs a tool. An error is a result for the model. Throws only the signal's reason. */
   async call(
     tool: OfferedTool,
     args: Record<string, unknown>,
     context: ToolContext,
     idempotent: boolean,
   ): Promise<ToolResult> {
-    for (let nth = 1; ; nth++) {
+    for (let tries = 1; ; tries++) {
       context.signal.throwIfAborted();
-      const admitted = admit(this.#breaker, context.now());
-      if (!admitted.ok)
-        return { outcome: "error", text: this.#waiting(admitted.retryAt - context.now()) };
-      this.#breaker = admitted.breaker;
+      const admission = admitRequest(this.#breaker, context.now());
+      if (!admission.ok)
+        return { outcome: "error", text: this.#breakerMessage(admission.retryAt - context.now()) };
+      this.#breaker = admission.breaker;
       const done = await this.#attempt(context.signal, (connection) =>
         this.#callOnce(connection, tool, args, context),
       );
       context.signal.throwIfAborted();
       if ("value" in done) return done.value;
-      const again = nextTry(done.failure, nth, idempotent);
-      if (!again) return this.#toResult(done.failure, idempotent);
-      await sleep(again.afterMs, context.signal);
+      const retry = nextTry(done.failure, tries, idempotent);
+      if (!retry) return this.#toResult(done.failure, idempotent);
+      await sleep(retry.afterMs, context.signal);
     }
   }
 
+  /** Ends the session with the server and aborts running calls. */
   async close(): Promise<void> {
     const connection = this.#connection;
     this.#connection = null;
     this.#closed.abort(new Error("the session has left its tool servers"));
-    const retired = [...this.#retired].map((one) => one.abandon());
-    await Promise.allSettled([connection?.close(), ...retired]);
+    const closedRetired = [...this.#retired].map((retired) => retired.abandon());
+    await Promise.allSettled([connection?.close(), ...closedRetired]);
   }
 
-  /** One use of the connection, whose outcome updates the breaker. */
+  /**
+   * Connects and lists if necessary, then runs `use` once. The outcome updates the breaker. An
+   * error is returned as a failure.
+   */
   async #attempt<T>(
     signal: AbortSignal,
     use: (connection: Connection) => Promise<T>,
   ): Promise<{ value: T } | { failure: McpFailure }> {
     let connection: Connection | null = null;
     try {
-      const used = await this.#connected(signal);
+      const used = await this.#connect(signal);
       connection = used;
       const value = await used.use(async () => {
-        await abortable(this.#upToDate(used), signal);
+        await abortable(this.#ensureListed(used), signal);
         return use(used);
       });
-      this.#breaker = succeeded();
+      this.#breaker = afterSuccess();
       return { value };
     } catch (error) {
       const failure = toFailure(error, connection?.hasSession ?? false);
-      const isLeft = signal.aborted && !isTimeout(signal.reason);
-      if (isLeft) this.#breaker = inconclusive(this.#breaker);
-      else this.#judge(failure, connection ?? error);
-      if (!isLeft && connection && (failure.fault || failure.forgotten)) this.#retire(connection);
+      const isAborted = signal.aborted && !isTimeout(signal.reason);
+      if (isAborted) this.#breaker = afterInconclusive(this.#breaker);
+      else this.#updateBreaker(failure, connection ?? error);
+      if (!isAborted && connection && (failure.isServerFault || failure.isSessionLost))
+        this.#retire(connection);
       return { failure };
     }
   }
 
-  /** `incident` is shared by calls that fail for the same cause, and counts once. */
-  #judge({ fault }: McpFailure, incident: unknown): void {
-    const known = typeof incident === "object" && incident !== null ? incident : {};
-    if (!fault) this.#breaker = succeeded();
-    else if (this.#counted.has(known)) this.#breaker = inconclusive(this.#breaker);
-    else this.#breaker = failed(this.#breaker, this.#options.env.now());
-    if (fault) this.#counted.add(known);
+  /**
+   * Updates the breaker after a failure. `incident` is the connection or error; calls that fail for
+   * the same cause share it, and the breaker counts it once.
+   */
+  #updateBreaker({ isServerFault }: McpFailure, incident: unknown): void {
+    const incidentKey = typeof incident === "object" && incident !== null ? incident : {};
+    if (!isServerFault) this.#breaker = afterSuccess();
+    else if (this.#countedIncidents.has(incidentKey))
+      this.#breaker = afterInconclusive(this.#breaker);
+    else this.#breaker = afterFailure(this.#breaker, this.#options.env.now());
+    if (isServerFault) this.#countedIncidents.add(incidentKey);
   }
 
-  /** Closes a connection to new calls without aborting running ones. */
+  /** Excludes a connection from new calls. Running calls continue. */
   #retire(connection: Connection): void {
     if (this.#connection === connection) {
       this.#connection = null;
-      this.distrust(); // another process may answer next time
+      this.invalidateListing(); // the next connection may reach another version of the server
     }
     if (this.#retired.has(connection)) return;
     this.#retired.add(connection);
@@ -183,8 +195,8 @@ export class ServerLink {
     void closed.finally(() => this.#retired.delete(connection));
   }
 
-  /** Concurrent callers share one connection; an abort does not close it for the others. */
-  #connected(signal: AbortSignal): Promise<Connection> {
+  /** Returns the connection, opened if necessary. An abort ends only this caller's wait for it. */
+  #connect(signal: AbortSignal): Promise<Connection> {
     if (this.#connection) return Promise.resolve(this.#connection);
     this.#opening ??= this.#open(this.#closed.signal).finally(() => {
       this.#opening = null;
@@ -194,13 +206,17 @@ export class ServerLink {
 
   async #open(signal: AbortSignal): Promise<Connection> {
     const { server, env } = this.#options;
-    const secrets = new ServerSecrets({ server, env, kept: (secret) => this.#kept(secret) });
-    const { headers, mayShow, secretOf } = secrets;
-    await headers("POST"); // reports a missing secret before anything is sent
+    const secrets = new ServerSecrets({
+      server,
+      env,
+      onSecret: (secret) => this.#registerSecret(secret),
+    });
+    const { headers, checkCredentials, secretOf } = secrets;
+    await headers("POST"); // throws if a secret is missing, before a request is sent
     const connection = new Connection({
       server,
-      out: new BoundedFetch({
-        ...{ fetch: env.fetch, url: new URL(server.url).href, headers, mayShow },
+      boundedFetch: new BoundedFetch({
+        ...{ fetch: env.fetch, url: new URL(server.url).href, headers, checkCredentials },
         ...{ secrets: this.#secrets, enter: env.enter },
       }),
       oauth: {
@@ -208,10 +224,11 @@ export class ServerLink {
         refusal: () => secrets.refusal,
         renewed: this.#options.tokens,
         onTokens: ({ access_token, refresh_token, id_token }) => {
-          for (const token of [access_token, refresh_token, id_token]) this.#kept(token ?? "");
+          for (const token of [access_token, refresh_token, id_token])
+            this.#registerSecret(token ?? "");
         },
       },
-      changed: () => this.distrust(),
+      onToolsChanged: () => this.invalidateListing(),
     });
     try {
       await connection.open(signal);
@@ -224,27 +241,30 @@ export class ServerLink {
     return connection;
   }
 
-  /** Concurrent callers share one `tools/list` request; an abort does not cancel it for others. */
-  #upToDate(connection: Connection): Promise<void> {
-    if (this.#listed !== null) return this.#listed;
-    const listed: Promise<void> = this.#list(connection, () =>
-      this.#listed === listed ? null : this.#listed,
+  /** Resolves when the tools are listed. Concurrent callers share one `tools/list` request. */
+  #ensureListed(connection: Connection): Promise<void> {
+    if (this.#currentListing !== null) return this.#currentListing;
+    const listing: Promise<void> = this.#list(connection, () =>
+      this.#currentListing === listing ? null : this.#currentListing,
     ).catch((error) => {
-      if (this.#listed === listed) this.#listed = null;
+      if (this.#currentListing === listing) this.#currentListing = null;
       throw error;
     });
-    this.#listed = listed;
-    return listed;
+    this.#currentListing = listing;
+    return listing;
   }
 
-  /** `later`: a newer listing, which takes precedence; `null` if there is none. */
-  async #list(connection: Connection, later: () => Promise<void> | null): Promise<void> {
+  /**
+   * Lists and checks the tools. `newerListing` returns a listing that was started later and takes
+   * precedence, or `null` if there is none.
+   */
+  async #list(connection: Connection, newerListing: () => Promise<void> | null): Promise<void> {
     const tools = await connection.list(this.#closed.signal);
-    const leaking = new Set(tools.filter((tool) => this.#secrets.isIn(JSON.stringify(tool))));
-    const safeTools = tools.filter((tool) => !leaking.has(tool));
+    const leakingTools = new Set(tools.filter((tool) => this.#secrets.isIn(JSON.stringify(tool))));
+    const safeTools = tools.filter((tool) => !leakingTools.has(tool));
     const why = "what the server says of it repeats what we showed the server to be let in";
-    const hidden = [...leaking].map(async ({ name }): Promise<RefusedTool> => {
-      const bareName = this.#clean(shown(name));
+    const refusedLeaks = [...leakingTools].map(async ({ name }): Promise<RefusedTool> => {
+      const bareName = this.#clean(escapeInvisible(name));
       return {
         server: this.server.name,
         tool: bareName,
@@ -253,14 +273,16 @@ export class ServerLink {
         changed: false,
       };
     });
-    const hashedTools = await Promise.all(safeTools.map((tool) => hashed(this.server.name, tool)));
-    const hiddenTools = await Promise.all(hidden);
-    const newer = later();
+    const hashedTools = await Promise.all(
+      safeTools.map((tool) => hashTool(this.server.name, tool)),
+    );
+    const hiddenTools = await Promise.all(refusedLeaks);
+    const newer = newerListing();
     if (newer !== null) return newer;
     const listing = judgeListing(this.server, hashedTools, this.#listing.pins);
     this.#listing = { ...listing, refused: [...hiddenTools, ...listing.refused] };
-    this.#problem = null; // first, so that listeners see a server without a problem
-    this.#options.listed(this);
+    this.#problem = null; // before `onListed`, which reads `problem`
+    this.#options.onListed(this);
   }
 
   async #callOnce(
@@ -269,11 +291,11 @@ export class ServerLink {
     args: Record<string, unknown>,
     context: ToolContext,
   ): Promise<ToolResult> {
-    const off = this.#whyOff(tool);
-    if (off !== null)
+    const disabledReason = this.#disabledReason(tool);
+    if (disabledReason !== null)
       return {
         outcome: "error",
-        text: `The tool \`${tool.name}\` is switched off: ${off}. Go on without it.`,
+        text: `The tool \`${tool.name}\` is switched off: ${disabledReason}. Go on without it.`,
       };
     const large = new MutexLease(this.#options.large);
     const call = connection.call({
@@ -284,42 +306,44 @@ export class ServerLink {
       onHeaders: context.onHeaders,
       large,
       tool: tool.tool,
-      progress: ({ progress, total, message }) =>
+      onProgress: ({ progress, total, message }) =>
         context.notify?.({
           type: "progress",
           origin: this.#origin,
           progress,
           total: total ?? null,
           message:
-            message === undefined ? null : cutText(this.#clean(shown(message)), MAX_PROGRESS_CHARS),
+            message === undefined
+              ? null
+              : cutText(this.#clean(escapeInvisible(message)), MAX_PROGRESS_CHARS),
         }),
-      asked: (question) => this.#forwardQuestions([question], context),
+      onInputRequest: (question) => this.#forwardQuestions([question], context),
     });
     try {
-      const result = this.#ofReply(await call, context);
+      const result = this.#readReply(await call, context);
       large.releaseOnEnd(context.onResultStored, MAX_STORING_MS);
       return result;
     } catch (error) {
       large.release();
       if (error instanceof UrlElicitationRequiredError)
-        return this.#asked(readElicitations(error.elicitations), context);
+        return this.#inputRequiredResult(readElicitations(error.elicitations), context);
       throw error;
     }
   }
 
-  /** The listing may have changed since the tool was offered. */
-  #whyOff({ bareName, hash }: OfferedTool): string | null {
-    if (this.#listing.offered.some((one) => one.bareName === bareName && one.hash === hash))
-      return null;
-    return (
-      this.#listing.refused.find((one) => one.tool === bareName)?.why ??
-      "the server no longer has it"
-    );
+  /** Why the tool cannot be called after a newer listing, as a clause; `null` if it can. */
+  #disabledReason({ bareName, hash }: OfferedTool): string | null {
+    const { offered, refused } = this.#listing;
+    if (offered.some((tool) => tool.bareName === bareName && tool.hash === hash)) return null;
+    return refused.find(({ tool }) => tool === bareName)?.why ?? "the server no longer has it";
   }
 
-  #ofReply(result: CallToolResult, context: ToolContext): ToolResult {
-    const asked = InputRequiredSchema.safeParse(result);
-    if (asked.success) return this.#asked(Object.values(asked.data.inputRequests ?? {}), context);
+  #readReply(result: CallToolResult, context: ToolContext): ToolResult {
+    const inputRequest = InputRequiredSchema.safeParse(result);
+    if (inputRequest.success) {
+      const questions = Object.values(inputRequest.data.inputRequests ?? {});
+      return this.#inputRequiredResult(questions, context);
+    }
     const { text, files } = readResult(result, this.#secrets);
     return {
       outcome: result.isError === true ? "error" : "ok",
@@ -328,7 +352,8 @@ export class ServerLink {
     };
   }
 
-  #asked(questions: readonly Question[], context: ToolContext): ToolResult {
+  /** Ends a call that needs input: forwards the questions and returns an error for the model. */
+  #inputRequiredResult(questions: readonly Question[], context: ToolContext): ToolResult {
     return { outcome: "error", text: inputResult(this.#forwardQuestions(questions, context)) };
   }
 
@@ -340,7 +365,7 @@ export class ServerLink {
 
   #toResult(failure: McpFailure, idempotent: boolean): ToolResult {
     const sentence = this.#sentence(failure);
-    if (!failure.reached || idempotent) return { outcome: "error", text: sentence };
+    if (!failure.wasReached || idempotent) return { outcome: "error", text: sentence };
     return {
       outcome: "unknown",
       text: `${sentence} Whether it did what was asked is unknown: verify before repeating it.`,
@@ -348,17 +373,17 @@ export class ServerLink {
   }
 
   #sentence({ message }: McpFailure): string {
-    // Remove secrets before cutting: half a secret would not be recognised.
-    const said = cutText(this.#clean(message), MAX_ERROR_CHARS);
-    return `The tool server ${this.server.name} ${said.replace(/[.\s]+$/, "")}.`;
+    // Secrets are removed before the cut, because half a secret would not be recognised.
+    const serverText = cutText(this.#clean(message), MAX_ERROR_CHARS);
+    return `The tool server ${this.server.name} ${serverText.replace(/[.\s]+$/, "")}.`;
   }
 
-  #waiting(ms: number): string {
+  #breakerMessage(ms: number): string {
     return breakerMessage(`The tool server ${this.server.name}`, ms);
   }
 
   /** Registers a secret that is about to be sent. */
-  #kept(secret: string): string {
+  #registerSecret(secret: string): string {
     this.#secrets.add(secret);
     return secret;
   }

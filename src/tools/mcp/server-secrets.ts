@@ -7,73 +7,76 @@ import { formsOf, redact, SHORTEST_SECRET } from "../../redaction/redact";
 type Options = {
   server: McpServer;
   env: Pick<McpEnvironment, "secretOf">;
-  /** Called with each secret that was looked up, so that it is never shown. */
-  kept: (secret: string) => string;
+  /** Called with each secret that was looked up, so that it is never shown. Returns the secret. */
+  onSecret: (secret: string) => string;
 };
 
 /**
- * Secrets for one server and its authorisation server. Each is looked up for the request that
- * carries it. So a replaced or deleted secret takes effect with the next request, and none is sent
- * to an address that it is not bound to.
+ * The secrets for one server and its authorisation server. Each secret is looked up for the request
+ * that contains it. So a replaced or deleted secret takes effect with the next request, and no
+ * secret is sent to an address that the secret is not bound to.
  */
 export class ServerSecrets {
   readonly #options: Options;
-  readonly #toIssuer: readonly string[];
+  readonly #issuerSecrets: readonly string[];
   #refusal: MissingSecretError | null = null;
 
   constructor(options: Options) {
     this.#options = options;
-    this.#toIssuer = options.server.auth === null ? [] : shownToIssuer(options.server.auth);
+    this.#issuerSecrets = options.server.auth === null ? [] : secretsForIssuer(options.server.auth);
   }
 
-  /** Why the latest request to an authorisation server was refused; `null` if it was sent. */
+  /** Why the last request to an authorisation server was refused; `null` if it was sent. */
   get refusal(): MissingSecretError | null {
     return this.#refusal;
   }
 
-  /** Throws `MissingSecretError`. */
+  /** Looks up a secret. Throws `MissingSecretError`. */
   readonly secretOf = async (name: string, use: SecretUse): Promise<string> => {
-    const { env, kept } = this.#options;
-    return kept(await env.secretOf(name, use));
+    const { env, onSecret } = this.#options;
+    return onSecret(await env.secretOf(name, use));
   };
 
   /**
-   * The static headers of a request to the server. Throws `MissingSecretError`, also for a
-   * secret behind its tokens.
+   * Returns the static headers of a request to the server. Throws `MissingSecretError` if a secret
+   * is missing. The secrets for the server's OAuth tokens are checked too.
    */
   readonly headers = async (method: string): Promise<ReadonlyMap<string, string>> => {
     const { auth, headers, url } = this.#options.server;
     const use = { url, method };
     if (auth !== null) {
-      for (const name of this.#toIssuer)
+      for (const name of this.#issuerSecrets)
         await this.secretOf(name, { url: auth.issuer, method: null });
       if (auth.type === "authorization_code" && auth.accessToken !== null)
         await this.secretOf(auth.accessToken, use);
     }
     const names = [...new Set(Object.values(headers).flatMap(secretsIn))];
-    const found = new Map<string, string>();
-    for (const name of names) found.set(name, await this.secretOf(name, use));
+    const values = new Map<string, string>();
+    for (const name of names) values.set(name, await this.secretOf(name, use));
     return new Map(
       Object.entries(headers).map(([name, value]) => [
         name,
-        fillSecrets(value, (secret) => found.get(secret) ?? ""),
+        fillSecrets(value, (secret) => values.get(secret) ?? ""),
       ]),
     );
   };
 
   /**
-   * Checks whether an authorisation server's endpoint may receive the issuer's secrets. All of them
-   * must be bound to that address, which the issuer's metadata chooses. Throws
+   * Checks whether an endpoint of an authorisation server may receive the issuer's secrets. The
+   * issuer's metadata chooses the endpoint, so each secret must be bound to its address. Throws
    * `MissingSecretError`.
    */
-  readonly mayShow = async (use: { url: string; method: string }): Promise<void> => {
+  readonly checkCredentials = async (use: { url: string; method: string }): Promise<void> => {
     try {
       this.#refusal = null;
       const { auth } = this.#options.server;
-      const [asked, issuer] = [new URL(use.url).origin, auth && new URL(auth.issuer).origin];
-      if (this.#toIssuer.length === 0 && asked !== issuer)
-        throw new MissingSecretError(`nothing of it is bound to ${asked}`);
-      for (const name of this.#toIssuer) await this.secretOf(name, use);
+      const [endpointOrigin, issuerOrigin] = [
+        new URL(use.url).origin,
+        auth && new URL(auth.issuer).origin,
+      ];
+      if (this.#issuerSecrets.length === 0 && endpointOrigin !== issuerOrigin)
+        throw new MissingSecretError(`nothing of it is bound to ${endpointOrigin}`);
+      for (const name of this.#issuerSecrets) await this.secretOf(name, use);
     } catch (error) {
       if (error instanceof MissingSecretError) this.#refusal = error;
       throw error;
@@ -81,8 +84,8 @@ export class ServerSecrets {
   };
 }
 
-/** Names of secrets that an issuer's endpoints receive. */
-function shownToIssuer(auth: McpAuth): string[] {
+/** Names of the secrets that the issuer's endpoints receive. */
+function secretsForIssuer(auth: McpAuth): string[] {
   const names =
     auth.type === "client_credentials"
       ? [auth.clientSecret]
@@ -91,54 +94,57 @@ function shownToIssuer(auth: McpAuth): string[] {
 }
 
 /**
- * Credentials that a tool server and its authorisation server received or issued. None may appear
- * in texts from these servers. Outlives connections, as calls may.
+ * All credentials that a tool server and its authorisation server have received or issued. None of
+ * them may appear in texts from these servers. The object is used longer than one connection,
+ * because a call may continue after its connection is replaced.
  */
 export class SentSecrets {
   readonly #all = new Set<string>();
-  /** All encoded forms of the secrets. Stored, because a listing may have thousands of texts. */
+  /** All encoded forms of the secrets. They are stored, because a listing may have many texts. */
   readonly #forms = new Set<string>();
 
-  /** Adds a secret, also in form encoding. */
+  /** Adds a secret, and its form-encoded value. */
   add(secret: string): void {
-    const inForm = new URLSearchParams([["", secret]]).toString().slice(1);
-    // Short values could occur in any text.
-    for (const one of [secret, inForm]) if (one.length >= SHORTEST_SECRET) this.#keep(one);
+    const formEncoded = new URLSearchParams([["", secret]]).toString().slice(1);
+    // A very short value could be in any text by chance, so it is not removed from texts.
+    for (const value of [secret, formEncoded])
+      if (value.length >= SHORTEST_SECRET) this.#addWithForms(value);
   }
 
   /**
-   * Adds a header's value, whole and without its scheme; for Basic also the decoded credentials.
+   * Adds the value of a header, with and without its scheme. For the scheme Basic, also adds the
+   * decoded credentials.
    */
   addHeader(value: string): void {
-    const [, scheme, rest = ""] = /^(bearer|basic)(?:\s+(.*))?$/i.exec(value) ?? [];
-    if (scheme !== undefined && rest === "") return; // a scheme without a value is not secret
+    const [, scheme, credentials = ""] = /^(bearer|basic)(?:\s+(.*))?$/i.exec(value) ?? [];
+    if (scheme !== undefined && credentials === "") return; // a scheme alone is not a secret
     this.add(value);
-    this.add(rest || (value.split(" ").at(-1) ?? ""));
+    this.add(credentials || (value.split(" ").at(-1) ?? ""));
     if (scheme?.toLowerCase() !== "basic") return;
-    const decoded = Buffer.from(rest, "base64").toString();
+    const decoded = Buffer.from(credentials, "base64").toString();
     this.add(decoded);
     this.add(decoded.slice(decoded.indexOf(":") + 1));
   }
 
-  /** Whether a text contains a secret in any form. */
+  /** Whether a text contains a secret in one of its forms. */
   isIn(text: string): boolean {
     return [...this.#forms].some((form) => text.includes(form));
   }
 
-  /** Whether bytes contain a secret as UTF-8 in any form. */
+  /** Whether bytes contain a secret as UTF-8 in one of its forms. */
   isInBytes({ buffer, byteOffset, byteLength }: Uint8Array): boolean {
     const bytes = Buffer.from(buffer, byteOffset, byteLength);
     return [...this.#forms].some((form) => bytes.includes(form));
   }
 
   /**
-   * The text without secrets. If it contains one, everything that looks like a key is removed too.
+   * The text without secrets. If it contains a secret, all text that looks like a key is removed.
    */
   clean(text: string): string {
     return this.isIn(text) ? redact(text, [...this.#all]) : text;
   }
 
-  #keep(secret: string): void {
+  #addWithForms(secret: string): void {
     if (this.#all.has(secret)) return;
     this.#all.add(secret);
     for (const form of formsOf(secret)) this.#forms.add(form);

@@ -1,34 +1,37 @@
 /** A validated MCP server of a team's config. Plain data, stored in a session's private table. */
 export type McpServer = {
-  /** Unique in its agent; part of its tools' names. */
+  /** Unique among the servers of an agent. It is a part of the names of the server's tools. */
   name: string;
   url: string;
   /**
-   * Sent with each request to `url`, and to no other address. `${NAME}` is replaced by a secret
-   * that is bound to `url`. Header names are in lower case.
+   * Headers for each request to `url`. They are not sent to other addresses. `${NAME}` in a value
+   * is replaced by a secret that is bound to `url`. Header names are in lower case.
    */
   headers: Readonly<Record<string, string>>;
   auth: McpAuth | null;
-  /** Timeout for connecting and listing, ms. */
+  /** Time limit in ms for connecting, and for listing. */
   connectMs: number;
-  /** Timeout of a call without progress, ms. */
+  /** Time limit of a call in ms. Each progress notification starts it again. */
   callMs: number;
-  /** Names of tools, bare or full; `null` for all. */
+  /** Bare or full names of the only tools that may be offered; `null` allows all tools. */
   allowedTools: readonly string[] | null;
+  /** Bare or full names of tools that are not offered. */
   excludeTools: readonly string[];
   /**
-   * Names, bare or full, of tools that the config declares read-only; a trailing `*` matches any
-   * ending. Omitted: none.
+   * Bare or full names of tools that the config declares read-only. A `*` at the end matches any
+   * ending. Omitted: no tools.
    */
   readOnlyTools?: readonly string[];
 };
 
-/** The key of a server's pins. A server with another address is a different server. */
+/** The id under which pins are stored. A server with another address is another server. */
 export const serverId = ({ name, url }: McpServer): string => `${name} ${url}`;
 
 /**
- * Authentication beyond static headers. Secrets are given by name. Only the authorisation server
- * `issuer` receives them, and only at addresses that they are bound to.
+ * Authentication with OAuth. `issuer` is the URL of the authorisation server. `clientSecret`,
+ * `accessToken` and `refreshToken` are names of secrets. The access token is sent to the MCP
+ * server, the others to the authorisation server, and only to addresses that the secret is bound
+ * to.
  */
 export type McpAuth =
   | {
@@ -38,7 +41,7 @@ export type McpAuth =
       clientSecret: string;
       scope: string | null;
     }
-  /** A person has consented elsewhere; the tokens are renewed here. */
+  /** A person has already consented outside of this service. The service only renews the tokens. */
   | {
       type: "authorization_code";
       issuer: string;

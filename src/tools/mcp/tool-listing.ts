@@ -3,10 +3,10 @@ import type { ServerOffer } from "./mcp-servers";
 import type { Pins } from "./pins";
 import { type McpTools, serverId } from "./server";
 
-/** Converts between the state of servers and their listings in the log. Pure. */
+/** Converts between the state of servers and the listings in the session's log. */
 
-/** Number of refused tools that are listed by name; the others are counted. */
-const MOST_REFUSED = 50;
+/** Maximum number of refused tools that are listed by name. Of the others, only the number is. */
+const MAX_NAMED_REFUSED = 50;
 
 /** One server's tools for an agent, as a log entry. */
 export function toListing({
@@ -17,7 +17,7 @@ export function toListing({
   refused,
   more,
 }: ServerOffer): ToolsListing {
-  const unnamed = Math.max(0, refused.length - MOST_REFUSED) + more;
+  const unnamedTools = Math.max(0, refused.length - MAX_NAMED_REFUSED) + more;
   return {
     server,
     version,
@@ -26,17 +26,17 @@ export function toListing({
       ({ offered: { bareName, hash }, rule }): ListedTool => ({ ...rule, tool: bareName, hash }),
     ),
     refused: refused
-      .slice(0, MOST_REFUSED)
+      .slice(0, MAX_NAMED_REFUSED)
       .map(({ tool, why, changed }) => ({ tool, why, changed })),
-    ...(unnamed > 0 && { more_refused: unnamed }),
+    ...(unnamedTools > 0 && { more_refused: unnamedTools }),
   };
 }
 
 type AgentListing = Pick<ToolsListing, "server" | "tools"> & { agent: string };
 
 /**
- * The session's pins by `serverId`: each tool as its first listing. `agents` are their servers, by
- * agent id.
+ * The pins of a session, by `serverId`, from all its listings in their order. The first listing of
+ * a tool is its pin. `agents` contains the servers of each agent, by agent id.
  */
 export function pinsOf(
   listings: Iterable<AgentListing>,
@@ -44,11 +44,11 @@ export function pinsOf(
 ): Map<string, Pins> {
   const pins = new Map<string, Map<string, string>>();
   for (const { agent, server: name, tools } of listings) {
-    const server = agents.get(agent)?.servers.find((one) => one.name === name);
+    const server = agents.get(agent)?.servers.find((candidate) => candidate.name === name);
     if (!server) continue;
-    const known = pins.get(serverId(server)) ?? new Map<string, string>();
-    for (const { tool, hash } of tools) if (!known.has(tool)) known.set(tool, hash);
-    pins.set(serverId(server), known);
+    const serverPins = pins.get(serverId(server)) ?? new Map<string, string>();
+    for (const { tool, hash } of tools) if (!serverPins.has(tool)) serverPins.set(tool, hash);
+    pins.set(serverId(server), serverPins);
   }
-  return new Map([...pins].map(([id, known]) => [id, Object.fromEntries(known)]));
+  return new Map([...pins].map(([id, serverPins]) => [id, Object.fromEntries(serverPins)]));
 }

@@ -1,12 +1,12 @@
 import type { AgentFiles } from "../../workspace/agent-files";
 import type { ToolRule } from "../../protocol/team";
 
-/** One command line of an agent with its files. */
+/** One command line of an agent, with the agent's files. */
 export type CommandRequest = {
   command: string;
-  /** Start directory, as an agent's path. */
+  /** The directory where the command starts, as an absolute path in the agent's files. */
   directory: string;
-  /** Wall-clock limit; the runner may stop the command earlier. */
+  /** Limit of the wall-clock time. The runner may stop the command earlier. */
   timeoutMs: number;
   files: AgentFiles;
   signal: AbortSignal;
@@ -16,21 +16,21 @@ export type CommandOutcome = {
   stdout: string;
   stderr: string;
   exitCode: number;
-  /** Why the runner stopped it, as text for the model; `null` if it ended by itself. */
+  /** Why the runner stopped the command, as text for the model; `null` if it ended by itself. */
   stopped: string | null;
 };
 
 /**
- * Runs commands over an agent's files. Accesses files only through `AgentFiles`, so that
- * permissions and the access log apply. Throws the signal's reason if aborted; a failed or stopped
- * command is an outcome.
+ * Runs commands with an agent's files. It accesses files only through `AgentFiles`, so that
+ * permissions and the access log apply. `run` throws the signal's reason after an abort. A command
+ * that fails or is stopped is an outcome, not an error.
  */
 export type CommandRunner = {
-  /** Description of the shell for the model: its commands, omissions and limits. */
+  /** Description of the shell for the model: its commands, missing commands and limits. */
   readonly description: string;
   /**
-   * Whether commands run in this process, so that none needs a slot for waiting. Omitted: they may
-   * run elsewhere.
+   * Whether commands run in this process. Then a command sends no request and needs no request
+   * slot. Omitted: commands may run elsewhere.
    */
   readonly staysInside?: boolean;
   run(request: CommandRequest): Promise<CommandOutcome>;
@@ -38,11 +38,11 @@ export type CommandRunner = {
 
 /**
  * Where a deployment runs agents' commands: in the service's own shell, in containers without a
- * network, or in containers with one.
+ * network, or in containers with a network.
  */
 export type CommandPlace = "service" | "closed_container" | "open_container";
 
-/** A container is assumed to have a network unless the operator declares otherwise. */
+/** The place of commands. Containers have a network unless the operator declares "none". */
 export function commandPlace({
   containers,
   network,
@@ -55,8 +55,9 @@ export function commandPlace({
 }
 
 /**
- * The rule for commands by place. Without a network, effects are discarded until the call settles,
- * so a command may be repeated. With a network it may have done anything.
+ * The rule of `run_command` for a place. Without a network, the effects of a command are stored
+ * only when the call settles, so a command may be repeated. With a network, a command may have had
+ * other effects.
  */
 export const runCommandRule = (place: CommandPlace): ToolRule => {
   const actsOutside = place === "open_container";
@@ -64,14 +65,15 @@ export const runCommandRule = (place: CommandPlace): ToolRule => {
 };
 
 /**
- * Where the commands of an agent with these rules run. Rules are fixed when the session starts. If
- * the operator later binds containers with a network, commands that the rules treat as harmless do
- * not use them.
+ * Where the commands of an agent with these rules run. The rules do not change during a session.
+ * The operator may bind containers with a network later. Then commands whose rule says that they
+ * have no effect outside run in the service's own shell.
  */
 export function placeUnder(rules: readonly ToolRule[], place: CommandPlace): CommandPlace {
   return place === "open_container" && !commandsActOutside(rules) ? "service" : place;
 }
 
+/** Whether an agent with these rules can run commands. */
 export const hasCommands = (rules: readonly ToolRule[]): boolean => rules.some(isCommand);
 
 /** Whether commands may access more than the agent's files. */

@@ -1,12 +1,9 @@
 import type { BufferEncoding, FileContent } from "just-bash/browser";
 
-/** The two forms in which the shell's commands pass an encoding. */
+/** An encoding. The shell's commands pass it in an object or directly. */
 export type EncodingOption = { encoding?: BufferEncoding | null } | BufferEncoding | undefined;
 
-/**
- * The bytes that a command writes. A string is text, unless its encoding maps each character to a
- * byte.
- */
+/** The bytes that a command writes. A string without an encoding is encoded as UTF-8. */
 export function toBytes(content: FileContent, option: EncodingOption): Uint8Array {
   if (typeof content !== "string") return content;
   switch (encodingOf(option)) {
@@ -39,11 +36,13 @@ export function fromBytes(bytes: Uint8Array, option: EncodingOption): string {
   }
 }
 
-/** One byte per character. A call per character would take thirty times as long. */
+/**
+ * One byte for each character. A function call for each character would take thirty times as long.
+ */
 export const charactersToBytes = (text: string): Uint8Array =>
   new Uint8Array(Buffer.from(text, "latin1"));
 
-/** One character per byte. Joining characters would take fifty times as long. */
+/** One character for each byte. Joining the characters would take fifty times as long. */
 export const byteCharacters = ({ buffer, byteOffset, byteLength }: Uint8Array): string =>
   Buffer.from(buffer, byteOffset, byteLength).toString("latin1");
 

@@ -5,16 +5,17 @@ import { type CommandFilter, guardedCommands, parserOf } from "./command-filter"
 import { lackingCommands, SHELL_DESCRIPTION } from "./lacking-commands";
 import { boundedDiff, boundedInputs } from "./bounded-commands";
 import { EXECUTION_LIMITS, SHELL_LIMITS, type ShellLimits } from "./shell-limits";
-import { openedAside } from "./redirections";
+import { safeRedirections } from "./redirections";
 import { shellHost, ShellWork } from "./shell-host";
 import { ShellFileError, ShellFileSystem } from "./shell-file-system";
 import { StepMeter } from "./step-meter";
 
-const WATCH_MS = 200;
+const TIME_CHECK_MS = 200;
 
 /**
- * Runs commands in a bash written in TypeScript, in this process, over an agent's files. It runs
- * only its built-in commands and has no network. Large, so it is loaded on the first command.
+ * Creates a runner for a bash that is written in TypeScript. It runs commands in this process, with
+ * an agent's files. It has only its built-in commands and no network. Its code is large, so it is
+ * loaded with the first command.
  */
 export function justBashRunner(
   now: () => number,
@@ -28,7 +29,7 @@ export function justBashRunner(
   };
 }
 
-/** `filter` restricts commands; `null` allows all. */
+/** `filter` restricts commands; `null` allows all commands. */
 type JustBashOptions = { limits?: ShellLimits; filter?: CommandFilter | null };
 
 async function run(
@@ -41,16 +42,19 @@ async function run(
   const shell = await import("just-bash/browser");
   const { Bash, InMemoryFs, defineCommand } = shell;
   shell.provideHost(shellHost);
-  const own = [
+  const customCommands = [
     ...lackingCommands(defineCommand),
     boundedDiff(defineCommand),
     ...boundedInputs(defineCommand),
   ];
   const names = shell.getCommandNames();
-  await filter?.check(request.command, { parse: parserOf(shell), checkedAgain: new Set(names) });
+  await filter?.check(request.command, {
+    parse: parserOf(shell),
+    checkedAtRunTime: new Set(names),
+  });
   const timeoutMs = Math.min(request.timeoutMs, limits.timeoutMs);
   const meter = new StepMeter({ ...limits, timeoutMs }, now);
-  // Some commands swallow a pattern's error, so it stops the whole script.
+  // Some commands ignore the error of a pattern, so the error stops the whole script.
   const budget = new WorkBudget(PATTERN_WORK, (error) => meter.stop(error.message));
   const work = new ShellWork(budget, now);
   const scratch = new InMemoryFs({}, { maxTotalBytes: limits.scratchBytes });
@@ -61,30 +65,33 @@ async function run(
     fs,
     cwd: request.directory,
     env: { HOME: "/workspace", TMPDIR: "/tmp", LANG: "C.UTF-8" },
-    customCommands: filter ? guardedCommands(filter, { define: defineCommand, own, names }) : own,
-    // It would patch globals of the isolate, which other sessions share.
+    customCommands: filter
+      ? guardedCommands(filter, { define: defineCommand, customCommands, names })
+      : customCommands,
+    // With this option, the shell would change globals of the isolate, which other sessions use
+    // too.
     defenseInDepth: false,
     executionLimitProfile: "hardened",
     executionLimits: { ...EXECUTION_LIMITS, maxExecutionTimeMs: timeoutMs + limits.waitMs },
     coverage: meter,
   });
-  bash.registerTransformPlugin(openedAside);
+  bash.registerTransformPlugin(safeRedirections);
   const signal = AbortSignal.any([request.signal, meter.signal]);
-  // A sleeping script takes no steps, so a timer checks the clock.
-  const watch = setInterval(() => meter.checkTime(), WATCH_MS);
+  // A script that sleeps makes no steps, so a timer checks the clock too.
+  const timeChecks = setInterval(() => meter.checkTime(), TIME_CHECK_MS);
   const { stdout, stderr, exitCode } = await work
-    .run(() => executed(bash, request.command, signal))
-    .finally(() => clearInterval(watch));
+    .run(() => execute(bash, request.command, signal))
+    .finally(() => clearInterval(timeChecks));
   request.signal.throwIfAborted();
   const stopped = meter.stopped ?? stoppedByShell(stderr, exitCode, timeoutMs);
-  return { stdout, stderr: readable(stderr, fs.refusals), exitCode, stopped };
+  return { stdout, stderr: readableStderr(stderr, fs.refusals), exitCode, stopped };
 }
 
 /**
- * If `exec`, `eval` or a script file redirects to a read-only path, the shell throws and its output
- * is lost.
+ * Runs a command line. If `exec`, `eval` or a script file redirects to a read-only path, the shell
+ * throws. Then the output of the script is lost, and the result says so.
  */
-async function executed(
+async function execute(
   bash: Bash,
   command: string,
   signal: AbortSignal,
@@ -103,22 +110,25 @@ async function executed(
 }
 
 /**
- * The shell's own limits end a command with 126 and its deadline with 124, with a message in the
- * last line. There is no other sign, so a script that prints the same message counts as stopped.
+ * Why the shell stopped the script; `null` if it did not. The shell exits with 126 at one of its
+ * limits, and with 124 at its deadline. The last line is then a message. There is no other sign, so
+ * a script that prints such a message with such a code also counts as stopped.
  */
 function stoppedByShell(stderr: string, exitCode: number, timeoutMs: number): string | null {
-  const last = stderr.trimEnd().split("\n").at(-1) ?? "";
-  if (exitCode === 124 && DEADLINE.test(last)) return `it took longer than ${timeoutMs / 1000} s`;
-  return exitCode === 126 && LIMIT.test(last) ? withoutAdvice(last) : null;
+  const lastLine = stderr.trimEnd().split("\n").at(-1) ?? "";
+  if (exitCode === 124 && DEADLINE_MESSAGE.test(lastLine))
+    return `it took longer than ${timeoutMs / 1000} s`;
+  return exitCode === 126 && LIMIT_MESSAGE.test(lastLine) ? withoutAdvice(lastLine) : null;
 }
-const DEADLINE = /^bash: .*execution deadline(?: \(\d+ms\))?$/;
-/** The command, the limit and its value. */
-const LIMIT = /^[\w.-]+: (?=.*\(>?\d).*(?:exceeded|too many)/;
+const DEADLINE_MESSAGE = /^bash: .*execution deadline(?: \(\d+ms\))?$/;
+/** The message names the command, the limit, and the value of the limit. */
+const LIMIT_MESSAGE = /^[\w.-]+: (?=.*\(>?\d).*(?:exceeded|too many)/;
 
 /**
- * Removes advice about settings that the model cannot change, and adds refusals of files in full.
+ * The text of stderr for the model. Advice about settings that the model cannot change is removed,
+ * and the full refusals of files are added.
  */
-function readable(stderr: string, refusals: readonly string[]): string {
+function readableStderr(stderr: string, refusals: readonly string[]): string {
   const notes = [...new Set(refusals)].slice(0, 10).map((refusal) => `[${refusal}]\n`);
   return withoutAdvice(stderr) + notes.join("");
 }

@@ -1,6 +1,6 @@
 import type { ShellHost } from "./shell-host";
 
-/** Additional export of the metered copy of the shell. */
+/** An additional export of our copy of the shell, which counts its steps. */
 declare module "just-bash/browser" {
   export function provideHost(host: ShellHost): void;
 }

@@ -3,8 +3,8 @@ import type { CustomCommand, defineCommand } from "just-bash/browser";
 export const SHELL_DESCRIPTION =
   "Runs a command line in a small bash over your files: /workspace (where it starts), read-only /peers, and /contexts, which is read-only unless you are told that you may change it now. Pipes, loops, functions and the usual text tools are there (grep, sed, awk, jq, sort, diff, find, xargs, gzip, sha256sum). No network, python, node, tar, git, compilers or package managers. Files in /tmp, variables and the current directory last for one call. cp knows only -r, -n, -p and -v, diff no -r, sed -i keeps no backup; write xargs -n 1 and -I {} with the space. Text tools are for text: binary files survive cp, mv, cat, base64 and gzip only.";
 
-/** Commands that models expect but this shell lacks, with an alternative. */
-const LACKING: Record<string, string> = {
+/** Commands that models expect but this shell does not have, with an alternative for each. */
+const LACKING_COMMANDS: Record<string, string> = {
   python: "Use awk, jq or bash.",
   python3: "Use awk, jq or bash.",
   pip: "Nothing can be installed.",
@@ -47,14 +47,14 @@ const LACKING: Record<string, string> = {
 };
 
 /**
- * Commands that only report that they are missing, with an alternative. They exit like unknown
- * commands.
+ * Defines the missing commands. Each of them only prints that it is not available, with an
+ * alternative, and exits with 127 like an unknown command.
  */
 export function lackingCommands(define: typeof defineCommand): CustomCommand[] {
-  return Object.entries(LACKING).map(([name, instead]) =>
+  return Object.entries(LACKING_COMMANDS).map(([name, alternative]) =>
     define(name, async () => ({
       stdout: "",
-      stderr: `bash: ${name}: not available in this shell. ${instead}\n`,
+      stderr: `bash: ${name}: not available in this shell. ${alternative}\n`,
       exitCode: 127,
     })),
   );

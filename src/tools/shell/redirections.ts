@@ -6,30 +6,32 @@ type Command = Script["statements"][number]["pipelines"][number]["commands"][num
 type SimpleCommand = Extract<Command, { type: "SimpleCommand" }>;
 type Redirection = SimpleCommand["redirections"][number];
 
-/** A descriptor that scripts do not use. */
-const SPARE = 255;
+/** A file descriptor that scripts do not use. */
+const UNUSED_DESCRIPTOR = 255;
 
 /**
- * Rewrites `command > file` as `command 255> file >&255`, which is equivalent. In this shell, a
- * failed open for an output ends the whole script and loses its output; for any other descriptor
- * only the command fails, as it should. `exec` keeps what it opens, so it is unchanged.
+ * Rewrites `command > file` as `command 255> file >&255`, which has the same effect. If this shell
+ * cannot open a file for stdout or stderr, the whole script ends and its output is lost. If it
+ * cannot open a file for another descriptor, only the command fails, as in bash. Redirections of
+ * `exec` stay open after the command, so they are not rewritten.
  */
-export const openedAside: Transform = {
+export const safeRedirections: Transform = {
   name: "opened-aside",
   transform({ ast }) {
-    const open: unknown[] = [ast];
-    while (open.length > 0) {
-      const node = open.pop();
+    const pending: unknown[] = [ast];
+    while (pending.length > 0) {
+      const node = pending.pop();
       if (typeof node !== "object" || node === null) continue;
       if (hasRedirections(node) && !isExec(node))
-        node.redirections = node.redirections.flatMap(aside);
-      for (const part of Object.values(node)) open.push(part);
+        node.redirections = node.redirections.flatMap(splitRedirection);
+      for (const part of Object.values(node)) pending.push(part);
     }
     return { ast };
   },
 };
 
-function aside(redirection: Redirection): Redirection[] {
+/** Splits the redirection of an output into two; returns any other redirection unchanged. */
+function splitRedirection(redirection: Redirection): Redirection[] {
   const { fd, fdVariable, operator, target } = redirection;
   const isOutput =
     fdVariable === undefined && (fd === null || fd === 1 || fd === 2) && target.type === "Word";
@@ -38,24 +40,25 @@ function aside(redirection: Redirection): Redirection[] {
     case ">":
     case ">|":
     case ">>":
-      return [{ ...redirection, fd: SPARE }, toSpare(fd ?? 1)];
+      return [{ ...redirection, fd: UNUSED_DESCRIPTOR }, duplicateUnused(fd ?? 1)];
     case "&>":
     case "&>>":
       return [
-        { ...redirection, operator: operator === "&>" ? ">" : ">>", fd: SPARE },
-        toSpare(1),
-        toSpare(2),
+        { ...redirection, operator: operator === "&>" ? ">" : ">>", fd: UNUSED_DESCRIPTOR },
+        duplicateUnused(1),
+        duplicateUnused(2),
       ];
     default:
       return [redirection];
   }
 }
 
-const toSpare = (fd: number): Redirection => ({
+/** The redirection that makes `fd` a copy of the unused descriptor. */
+const duplicateUnused = (fd: number): Redirection => ({
   type: "Redirection",
   fd,
   operator: ">&",
-  target: { type: "Word", parts: [{ type: "Literal", value: String(SPARE) }] },
+  target: { type: "Word", parts: [{ type: "Literal", value: String(UNUSED_DESCRIPTOR) }] },
 });
 
 const hasRedirections = (node: object): node is { redirections: Redirection[] } =>
@@ -65,6 +68,6 @@ const isSimple = (node: object): node is SimpleCommand =>
   "type" in node && node.type === "SimpleCommand";
 
 function isExec(node: object): boolean {
-  const first = isSimple(node) ? node.name?.parts[0] : undefined;
-  return first?.type === "Literal" && first.value === "exec";
+  const firstPart = isSimple(node) ? node.name?.parts[0] : undefined;
+  return firstPart?.type === "Literal" && firstPart.value === "exec";
 }

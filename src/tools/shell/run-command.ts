@@ -7,10 +7,11 @@ import type { Tool, ToolResult } from "../tool";
 import type { CommandOutcome, CommandRunner } from "./command-runner";
 
 export type RunCommandLimits = {
-  /** Maximum and default timeout in seconds. */
+  /** Longest timeout that a model can set, in seconds. */
   mostSeconds: number;
+  /** Timeout if the model sets none, in seconds. */
   defaultSeconds: number;
-  /** UTF-8 bytes of stdout and of stderr. */
+  /** Maximum UTF-8 bytes of stdout. The same limit applies to stderr. */
   outputBytes: number;
 };
 
@@ -35,11 +36,11 @@ const schemaFor = ({ mostSeconds, defaultSeconds }: RunCommandLimits) =>
       .optional()
       .describe(`Default ${defaultSeconds}.`),
   });
-const usualSchema = schemaFor(RUN_COMMAND_LIMITS);
+const defaultSchema = schemaFor(RUN_COMMAND_LIMITS);
 
 /**
- * `run_command`, in the shell that the operator provides. Changes of a stopped command are dropped
- * with its call.
+ * `run_command`: runs a command in the shell that the operator provides. If a command is stopped,
+ * its call fails, so its changes of files are discarded.
  */
 export function runCommandTool(
   runner: CommandRunner,
@@ -49,7 +50,7 @@ export function runCommandTool(
     name: "run_command",
     description: runner.description,
     staysInside: runner.staysInside ?? false,
-    schema: limits === RUN_COMMAND_LIMITS ? usualSchema : schemaFor(limits),
+    schema: limits === RUN_COMMAND_LIMITS ? defaultSchema : schemaFor(limits),
     async run({ command, directory, timeout_seconds }, files, { signal }) {
       const start = files.resolve(directory ?? "/workspace");
       if (files.stat(start).kind !== "directory")
@@ -61,13 +62,13 @@ export function runCommandTool(
   });
 }
 
-/** An exit code other than 0 is not an error of the tool: the model interprets it. */
+/** The result of a command. An exit code other than 0 is not an error of the tool. */
 function toResult(
   { stdout, stderr, exitCode, stopped }: CommandOutcome,
   { outputBytes }: RunCommandLimits,
 ): ToolResult {
-  const parts = [bounded("output", stdout, outputBytes)];
-  if (stderr !== "") parts.push(`[stderr]\n${bounded("stderr", stderr, outputBytes)}`);
+  const parts = [limitedText("output", stdout, outputBytes)];
+  if (stderr !== "") parts.push(`[stderr]\n${limitedText("stderr", stderr, outputBytes)}`);
   if (stopped !== null) {
     const advice =
       "Nothing it changed was kept. Do less in one command: fewer files, fewer rounds of a loop, shorter texts.";
@@ -82,9 +83,9 @@ function toResult(
   return { outcome: "ok", text: parts.filter(Boolean).join("\n") || "[no output]" };
 }
 
-function bounded(what: string, text: string, mostBytes: number): string {
+function limitedText(streamName: string, text: string, maxBytes: number): string {
   const shown = showControls(text).replace(/\n$/, "");
   const bytes = byteLength(shown);
-  if (bytes <= mostBytes) return shown;
-  return `${truncateTo(mostBytes, shown)}\n[The ${what} is cut after ${mostBytes} of ${bytes} bytes. Write it to a file with > and read that in parts.]`;
+  if (bytes <= maxBytes) return shown;
+  return `${truncateTo(maxBytes, shown)}\n[The ${streamName} is cut after ${maxBytes} of ${bytes} bytes. Write it to a file with > and read that in parts.]`;
 }

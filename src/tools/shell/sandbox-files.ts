@@ -3,35 +3,38 @@ import { FileError } from "../../workspace/types";
 import { fromBytes, toBytes } from "./encoding";
 import { endProcesses, quoted, type SandboxClient } from "./sandbox-client";
 
-/** Top directories of an agent's files, below the root in the sandbox. */
-const PLACES = ["/workspace", "/peers", "/contexts", "/attempts"];
-/** These and their direct children for peers, contexts and attempts: they always exist. */
-const ROOT = /^\/(?:workspace|(?:peers|contexts|attempts)(?:\/[^/]+)?)$/;
-/** Our own files, outside the agent's directories. */
-const NAMES = "/tmp/.agent-names";
-export const SCRIPT = "/tmp/.agent-command";
+/** The top directories of an agent's files. In the sandbox, they are below `root`. */
+const TOP_DIRECTORIES = ["/workspace", "/peers", "/contexts", "/attempts"];
+/**
+ * Directories that always exist: the top directories, and each peer, context and attempt in them.
+ */
+const PERMANENT_DIRECTORY = /^\/(?:workspace|(?:peers|contexts|attempts)(?:\/[^/]+)?)$/;
+/** A file of this class, outside the agent's directories. It contains paths for `xargs`. */
+const PATH_LIST_FILE = "/tmp/.agent-names";
+/** The file with the command line of the agent, outside the agent's directories. */
+export const SCRIPT_FILE = "/tmp/.agent-command";
 
-/** The operations that commands need. */
+/** The operations of a sandbox that a running command needs. */
 export type RunningSandbox = Pick<SandboxClient, "exec" | "writeFile" | "readFile">;
 
 export type SandboxLimits = {
-  /** Number of files that an agent may have. */
+  /** Maximum number of files of an agent. */
   files: number;
-  /** Bytes of a file that is copied back. */
+  /** Maximum size in bytes of a file that is copied back. */
   fileBytes: number;
 };
 
 /**
- * Copies an agent's files into a sandbox and changes back. Only files with different hashes are
- * copied: if the sandbox still has the files of the last command, that is almost nothing. A copied
- * file counts as read.
+ * Copies an agent's files into a sandbox, and changed files back. Only files with different hashes
+ * are copied. So if the sandbox still has the files of the last command, almost nothing is copied.
+ * A copied file counts as read by the agent.
  */
 export class SandboxFiles {
   readonly #sandbox: RunningSandbox;
   readonly #limits: SandboxLimits;
-  /** Parent of the agent's directories in the container; "" for its root. */
+  /** The directory in the container that contains the agent's directories; "" for `/`. */
   readonly root: string;
-  /** Marks the processes that commands start over these files. */
+  /** The mark of the processes that commands start, see `endProcesses`. */
   readonly mark: string;
 
   constructor(sandbox: RunningSandbox, root: string, limits: SandboxLimits) {
@@ -41,74 +44,100 @@ export class SandboxFiles {
     this.mark = `${root}/workspace`;
   }
 
-  /** Makes the sandbox contain exactly the agent's files, and ends what earlier commands left. */
+  /**
+   * Kills processes of earlier commands. After that, copies and deletes files until the sandbox
+   * contains exactly the agent's files.
+   */
   async copyIn(files: AgentFiles): Promise<void> {
-    await this.#clear();
-    const there = await this.#list();
-    const wanted = new Set(this.#filesOf(files));
-    const directories = withAbove([...[...wanted].map(parentOf), ...files.staged().directories]);
-    const left = [
-      ...[...there.files.keys()].filter((path) => !wanted.has(path)),
-      ...[...there.directories].filter((path) => !directories.has(path) && !ROOT.test(path)),
+    await this.#removeLeftovers();
+    const inSandbox = await this.#list();
+    const agentPaths = new Set(this.#pathsOf(files));
+    const directories = withParents([
+      ...[...agentPaths].map(parentOf),
+      ...files.staged().directories,
+    ]);
+    const surplus = [
+      ...[...inSandbox.files.keys()].filter((path) => !agentPaths.has(path)),
+      ...[...inSandbox.directories].filter(
+        (path) => !directories.has(path) && !PERMANENT_DIRECTORY.test(path),
+      ),
     ];
-    await this.#forEach("rm -rf --", left);
-    await this.#forEach(
+    await this.#runOverPaths("rm -rf --", surplus);
+    await this.#runOverPaths(
       "mkdir -p --",
-      [...directories].filter((path) => !there.directories.has(path)),
+      [...directories].filter((path) => !inSandbox.directories.has(path)),
     );
-    const missing = [...wanted].filter(
-      (path) => there.files.get(path)?.hash !== files.stat(path).hash,
+    const missing = [...agentPaths].filter(
+      (path) => inSandbox.files.get(path)?.hash !== files.stat(path).hash,
     );
     for (const path of missing) await this.write(path, await files.read(path));
-    const isRunnable = (path: string) => files.stat(path).executable;
-    await this.#forEach(
+    const isExecutable = (path: string) => files.stat(path).executable;
+    await this.#runOverPaths(
       "chmod 755 --",
-      [...wanted].filter((path) => isRunnable(path) && !there.files.get(path)?.executable),
+      [...agentPaths].filter(
+        (path) => isExecutable(path) && !inSandbox.files.get(path)?.executable,
+      ),
     );
-    await this.#forEach(
+    await this.#runOverPaths(
       "chmod 644 --",
-      [...wanted].filter((path) => !isRunnable(path) && there.files.get(path)?.executable),
+      [...agentPaths].filter(
+        (path) => !isExecutable(path) && inSandbox.files.get(path)?.executable,
+      ),
     );
   }
 
-  /** Copies changes back. Returns messages for the model about changes that could not be kept. */
+  /** Copies changes back. Returns messages for the model about changes that are not stored. */
   async copyBack(files: AgentFiles): Promise<string[]> {
-    const there = await this.#list();
-    const problems = there.others.map((path) => `${path} is no plain file and was not kept.`);
-    await this.#removeGone(files, there, problems);
-    for (const [path, { hash, size, executable }] of there.files) {
-      const known = files.exists(path) ? files.stat(path) : null;
-      if (known?.hash === hash && known.executable === executable) continue;
+    const inSandbox = await this.#list();
+    const problems = inSandbox.others.map((path) => `${path} is no plain file and was not kept.`);
+    await this.#removeDeleted(files, inSandbox, problems);
+    for (const [path, { hash, size, executable }] of inSandbox.files) {
+      const current = files.exists(path) ? files.stat(path) : null;
+      if (current?.hash === hash && current.executable === executable) continue;
       if (size > this.#limits.fileBytes)
         problems.push(`${path} is larger than ${this.#limits.fileBytes} bytes and was not kept.`);
       else
-        await noting(problems, async () => files.write(path, await this.#read(path), executable));
+        await noteRefusal(problems, async () =>
+          files.write(path, await this.#read(path), executable),
+        );
     }
-    const notEmpty = new Set([...there.files.keys(), ...there.directories].map(parentOf));
-    for (const path of there.directories)
-      if (!notEmpty.has(path) && !ROOT.test(path) && !files.exists(path))
-        await noting(problems, () => files.makeDirectory(path));
+    const nonEmptyDirectories = new Set(
+      [...inSandbox.files.keys(), ...inSandbox.directories].map(parentOf),
+    );
+    for (const path of inSandbox.directories)
+      if (!nonEmptyDirectories.has(path) && !PERMANENT_DIRECTORY.test(path) && !files.exists(path))
+        await noteRefusal(problems, () => files.makeDirectory(path));
     return problems;
   }
 
   /**
-   * Files first, so that each is recorded. Directories of files that could not be removed are not
-   * reported.
+   * Removes the files and directories that the command has deleted. Files are removed first, so
+   * that each removal is recorded. If a file cannot be removed, its directories are kept without a
+   * message.
    */
-  async #removeGone(files: AgentFiles, there: Listing, problems: string[]): Promise<void> {
-    const before = this.#filesOf(files);
-    const directories = withAbove([...before.map(parentOf), ...files.staged().directories]);
-    const stay: string[] = [];
-    for (const path of before)
-      if (!there.files.has(path) && !(await noting(problems, () => files.remove(path))))
-        stay.push(path);
-    const kept = withAbove(stay.map(parentOf));
-    // A directory sorts before its contents and is removed with them.
+  async #removeDeleted(files: AgentFiles, inSandbox: Listing, problems: string[]): Promise<void> {
+    const previousPaths = this.#pathsOf(files);
+    const directories = withParents([
+      ...previousPaths.map(parentOf),
+      ...files.staged().directories,
+    ]);
+    const notRemoved: string[] = [];
+    for (const path of previousPaths)
+      if (!inSandbox.files.has(path) && !(await noteRefusal(problems, () => files.remove(path))))
+        notRemoved.push(path);
+    const keptDirectories = withParents(notRemoved.map(parentOf));
+    // In sorted order, a directory comes before its contents and is removed together with them.
     for (const path of [...directories].sort())
-      if (!there.directories.has(path) && !ROOT.test(path) && !kept.has(path) && files.exists(path))
-        await noting(problems, () => files.remove(path));
+      if (
+        !inSandbox.directories.has(path) &&
+        !PERMANENT_DIRECTORY.test(path) &&
+        !keptDirectories.has(path) &&
+        files.exists(path)
+      )
+        await noteRefusal(problems, () => files.remove(path));
   }
 
+  /** Writes a file in the sandbox. */
   async write(path: string, bytes: Uint8Array): Promise<void> {
     const { success } = await this.#sandbox.writeFile(
       this.root + path,
@@ -126,7 +155,7 @@ export class SandboxFiles {
     return toBytes(content, encoding === "utf-8" ? "utf8" : "base64");
   }
 
-  #filesOf(files: AgentFiles): string[] {
+  #pathsOf(files: AgentFiles): string[] {
     const { paths, more } = files.walk("/", this.#limits.files);
     if (!more) return paths;
     throw new FileError(
@@ -136,39 +165,45 @@ export class SandboxFiles {
   }
 
   /**
-   * Removes leftovers of earlier commands that would be in the way or be written through:
-   * processes, links, pipes, hard links, and other files in place of the agent's directories.
+   * Removes what earlier commands have left and what could redirect or block a write: processes,
+   * links, pipes, hard links, and files in place of the agent's directories.
    */
-  async #clear(): Promise<void> {
-    const places = this.#places();
-    const work = [NAMES, SCRIPT].map((path) => quoted(this.root + path)).join(" ");
-    await this.#shell(
-      `${endProcesses(this.mark)}; rm -rf -- ${work}
+  async #removeLeftovers(): Promise<void> {
+    const places = this.#quotedDirectories();
+    const ownFiles = [PATH_LIST_FILE, SCRIPT_FILE]
+      .map((path) => quoted(this.root + path))
+      .join(" ");
+    await this.#exec(
+      `${endProcesses(this.mark)}; rm -rf -- ${ownFiles}
 for place in ${places}; do if [ -L "$place" ] || ! [ -d "$place" ]; then rm -rf -- "$place"; fi; done
 mkdir -p ${quoted(`${this.root}/tmp`)} ${places} && find ${places} ! -type d \\( ! -type f -o -links +1 \\) -delete`,
     );
   }
 
   async #list(): Promise<Listing> {
-    const { entries, hashes } = listingCommands(this.#places());
+    const { entries, hashes } = listingCommands(this.#quotedDirectories());
     return toListing(
-      { entries: await this.#shell(entries), hashes: await this.#shell(hashes) },
+      { entries: await this.#exec(entries), hashes: await this.#exec(hashes) },
       this.root,
     );
   }
 
-  readonly #places = (): string => PLACES.map((place) => quoted(this.root + place)).join(" ");
+  readonly #quotedDirectories = (): string =>
+    TOP_DIRECTORIES.map((place) => quoted(this.root + place)).join(" ");
 
-  /** Runs a command over paths, passed in a file because a command line has a maximum length. */
-  async #forEach(command: string, paths: readonly string[]): Promise<void> {
+  /**
+   * Runs a command with these paths as arguments. The paths are in a file, because a command line
+   * has a maximum length.
+   */
+  async #runOverPaths(command: string, paths: readonly string[]): Promise<void> {
     if (paths.length === 0) return;
     const names = new TextEncoder().encode(paths.map((path) => `${this.root}${path}\0`).join(""));
-    await this.write(NAMES, names);
-    const file = quoted(this.root + NAMES);
-    await this.#shell(`xargs -0 -r ${command} < ${file}; rm -f ${file}`);
+    await this.write(PATH_LIST_FILE, names);
+    const file = quoted(this.root + PATH_LIST_FILE);
+    await this.#exec(`xargs -0 -r ${command} < ${file}; rm -f ${file}`);
   }
 
-  async #shell(command: string): Promise<string> {
+  async #exec(command: string): Promise<string> {
     const { exitCode, stdout, stderr } = await this.#sandbox.exec(command);
     if (exitCode !== 0)
       throw new Error(
@@ -179,10 +214,13 @@ mkdir -p ${quoted(`${this.root}/tmp`)} ${places} && find ${places} ! -type d \\(
 }
 
 /**
- * Records refusals of the agent's files; returns whether the change was accepted. Other errors are
- * faults of ours.
+ * Makes a change and returns whether it was accepted. If the agent's files refuse it, the refusal
+ * is added to `problems`. Other errors are thrown.
  */
-async function noting(problems: string[], change: () => void | Promise<void>): Promise<boolean> {
+async function noteRefusal(
+  problems: string[],
+  change: () => void | Promise<void>,
+): Promise<boolean> {
   try {
     await change();
     return true;
@@ -193,8 +231,8 @@ async function noting(problems: string[], change: () => void | Promise<void>): P
   }
 }
 
-/** These directories and all their parents. */
-function withAbove(directories: readonly string[]): Set<string> {
+/** The directories and all their parents. */
+function withParents(directories: readonly string[]): Set<string> {
   const all = new Set<string>();
   for (const directory of directories)
     for (let path = directory; path !== "" && !all.has(path); path = parentOf(path)) all.add(path);
@@ -204,8 +242,8 @@ function withAbove(directories: readonly string[]): Set<string> {
 const parentOf = (path: string): string => path.slice(0, path.lastIndexOf("/"));
 
 /**
- * All entries below an agent's directories in a sandbox, by the agent's paths. `others` are neither
- * files nor directories.
+ * All entries of the agent's directories in a sandbox, with the agent's paths. `others` are entries
+ * that are neither files nor directories, such as links.
  */
 type Listing = {
   files: ReadonlyMap<string, SandboxFile>;
@@ -215,39 +253,40 @@ type Listing = {
 
 type SandboxFile = { hash: string; size: number; executable: boolean };
 
-const OWNER_MAY_RUN = 0o100;
+const OWNER_EXECUTE_BIT = 0o100;
 
 /**
- * Commands that list the entries below these directories, for `toListing`. `places` must be quoted.
+ * Two commands whose output `toListing` parses. `places` are the directories to list, quoted for
+ * the shell.
  */
 const listingCommands = (places: string): { entries: string; hashes: string } => ({
   entries: `find ${places} -printf '%y %m %s %p\\0'`,
   hashes: `find ${places} -type f -print0 | xargs -0 -r sha256sum -z --`,
 });
 
-/** Parses the output of the commands; the agent's directories are below `root`. */
-function toListing(printed: { entries: string; hashes: string }, root: string): Listing {
-  const known = (path: string): string => path.slice(root.length);
-  // "{64 hex digits}  {path}"
+/** Parses the output of `listingCommands`. The agent's directories are below `root`. */
+function toListing(output: { entries: string; hashes: string }, root: string): Listing {
+  const agentPath = (path: string): string => path.slice(root.length);
+  // A line is "{64 hex digits}  {path}".
   const hashes = new Map(
-    partsOf(printed.hashes).map((line) => [line.slice(66), line.slice(0, 64)]),
+    splitAtNul(output.hashes).map((line) => [line.slice(66), line.slice(0, 64)]),
   );
   const files = new Map<string, SandboxFile>();
   const directories = new Set<string>();
   const others: string[] = [];
-  for (const line of partsOf(printed.entries)) {
+  for (const line of splitAtNul(output.entries)) {
     const [, kind, mode = "", size, path = ""] = /^(.) (\d+) (\d+) (.*)$/s.exec(line) ?? [];
     const hash = hashes.get(path);
-    if (kind === "d") directories.add(known(path));
-    else if (kind !== "f") others.push(known(path));
+    if (kind === "d") directories.add(agentPath(path));
+    else if (kind !== "f") others.push(agentPath(path));
     else if (hash !== undefined)
-      files.set(known(path), {
+      files.set(agentPath(path), {
         hash,
         size: Number(size),
-        executable: (Number.parseInt(mode, 8) & OWNER_MAY_RUN) !== 0,
+        executable: (Number.parseInt(mode, 8) & OWNER_EXECUTE_BIT) !== 0,
       });
   }
   return { files, directories, others };
 }
 
-const partsOf = (text: string): string[] => text.split("\0").filter((part) => part !== "");
+const splitAtNul = (text: string): string[] => text.split("\0").filter((part) => part !== "");

@@ -2,7 +2,12 @@ import { abortable } from "../../async/abort";
 import { FileError } from "../../workspace/types";
 import type { CommandOutcome, CommandRequest, CommandRunner } from "./command-runner";
 import { quoted, type SandboxClient, withinTime } from "./sandbox-client";
-import { type RunningSandbox, SandboxFiles, type SandboxLimits, SCRIPT } from "./sandbox-files";
+import {
+  type RunningSandbox,
+  SandboxFiles,
+  type SandboxLimits,
+  SCRIPT_FILE,
+} from "./sandbox-files";
 
 const DESCRIPTION =
   "Runs a command line in bash in a Linux container over your files: /workspace (where it starts), read-only /peers, and /contexts, which is read-only unless you are told that you may change it now. Links there are not kept. Processes in the background are ended with the call. What you change elsewhere (/tmp, packages) is not kept for sure: it may be there at your next call, or not.";
@@ -12,51 +17,55 @@ export const SANDBOX_LIMITS: SandboxLimits = { files: 10_000, fileBytes: 8 * 102
 export type SandboxRunnerOptions = {
   limits?: SandboxLimits;
   /**
-   * Parent of `/workspace`, `/peers`, `/contexts` and `/attempts` in the container; default "", its
-   * root.
+   * The directory in the container that contains `workspace`, `peers`, `contexts` and `attempts`.
+   * Default: "", which means `/`.
    */
   root?: string;
-  /** Whether commands may access more than their files; default false. */
+  /** Whether commands may access more than the agent's files. Default: false. */
   actsOutside?: boolean;
 };
 
-/** `underWay` resolves with the last running command; `null` if none is running. */
+/**
+ * `underWay` returns a promise for the end of the last running command; `null` if none is running.
+ */
 export type SandboxRunner = CommandRunner & { underWay(): Promise<void> | null };
 
-/** Extra time for the container beyond a command's own timeout, before the call counts as lost. */
+/** Time for the container after a command's own timeout. After that, the call has failed. */
 const GRACE_MS = 10_000;
 
 /**
- * Runs commands in a container, for operators who bind one. A sandbox belongs to one agent: its
- * commands run one after the other, each over the files of its own call. Commands can access
- * everything that the container can: the operator must restrict that. After an abort, no further
- * operation is sent to the container.
+ * Creates a runner for a container that the operator binds. A sandbox belongs to one agent. The
+ * agent's commands run one after the other, each with the files of its own call. A command can
+ * access everything that the container can access, so the operator must restrict the container.
+ * After an abort, no further operation is sent to the container.
  */
 export function sandboxRunner(
   sandbox: SandboxClient,
   options: SandboxRunnerOptions = {},
 ): SandboxRunner {
   const { root = "", limits = SANDBOX_LIMITS, actsOutside = false } = options;
-  let last: Promise<void> = Promise.resolve();
-  let begun = 0;
+  let lastRun: Promise<void> = Promise.resolve();
+  let unfinishedRuns = 0;
   return {
     description: DESCRIPTION,
-    underWay: () => (begun > 0 ? last : null),
+    underWay: () => (unfinishedRuns > 0 ? lastRun : null),
     run(request) {
-      const own = untilAborted(sandbox, request.signal);
-      begun += 1;
-      const there = last.then(() => run(own, new SandboxFiles(own, root, limits), request));
-      const settled = () => {
-        begun -= 1;
+      const abortableSandbox = refuseAfterAbort(sandbox, request.signal);
+      unfinishedRuns += 1;
+      const outcome = lastRun.then(() =>
+        run(abortableSandbox, new SandboxFiles(abortableSandbox, root, limits), request),
+      );
+      const onSettled = () => {
+        unfinishedRuns -= 1;
       };
-      last = there.then(settled, settled); // also if the caller no longer waits
-      return outcomeOrAbort(there, request.signal, actsOutside);
+      lastRun = outcome.then(onSettled, onSettled); // the next command also waits for an aborted one
+      return outcomeOrAbort(outcome, request.signal, actsOutside);
     },
   };
 }
 
-/** Results of running operations are ignored after an abort; new ones are not started. */
-function untilAborted(sandbox: SandboxClient, signal: AbortSignal): RunningSandbox {
+/** The operations of a sandbox. After an abort, they throw the signal's reason. */
+function refuseAfterAbort(sandbox: SandboxClient, signal: AbortSignal): RunningSandbox {
   return {
     async exec(...args) {
       signal.throwIfAborted();
@@ -74,26 +83,27 @@ function untilAborted(sandbox: SandboxClient, signal: AbortSignal): RunningSandb
 }
 
 /**
- * After an abort, the command in the container ends by its own timeout. A container failure is not
- * a fault of the service: the call fails, and its changes are dropped.
+ * Waits for the outcome or the abort. After an abort, the command in the container ends at its own
+ * timeout. If the container fails, the call fails with a message for the model, and its changes are
+ * discarded.
  */
 async function outcomeOrAbort(
-  there: Promise<CommandOutcome>,
+  outcome: Promise<CommandOutcome>,
   signal: AbortSignal,
   actsOutside: boolean,
 ): Promise<CommandOutcome> {
   try {
-    return await abortable(there, signal);
+    return await abortable(outcome, signal);
   } catch (error) {
     signal.throwIfAborted();
     if (error instanceof FileError) throw error;
     const reason = error instanceof Error ? error.message : String(error);
-    const left = actsOutside
+    const consequence = actsOutside
       ? "None of its files were kept; what the command did elsewhere, nobody knows. Look there before you try again."
       : "Nothing was kept; try again.";
     throw new FileError(
       "sandbox_unavailable",
-      `The container did not do its part (${reason}). ${left}`,
+      `The container did not do its part (${reason}). ${consequence}`,
     );
   }
 }
@@ -106,13 +116,13 @@ async function run(
   const { files, command, directory, timeoutMs, signal } = request;
   signal.throwIfAborted();
   await inSandbox.copyIn(files);
-  const script = inSandbox.root + SCRIPT;
+  const script = inSandbox.root + SCRIPT_FILE;
   await sandbox.writeFile(script, command);
-  // The command is passed in a file, so that it needs no quoting. The file is removed before the
-  // command starts.
-  const inner = `cd ${quoted(inSandbox.root + directory)} && exec bash -c "$(cat ${quoted(script)}; rm -f ${quoted(script)})"`;
+  // The command is in a file, so that it needs no quoting. The file is removed before the command
+  // starts.
+  const wrapper = `cd ${quoted(inSandbox.root + directory)} && exec bash -c "$(cat ${quoted(script)}; rm -f ${quoted(script)})"`;
   const timedOut = `timed out ${crypto.randomUUID()}`;
-  const line = withinTime(inner, { seconds: timeoutMs / 1000, mark: inSandbox.mark, timedOut });
+  const line = withinTime(wrapper, { seconds: timeoutMs / 1000, mark: inSandbox.mark, timedOut });
   const { exitCode, stdout, stderr } = await sandbox.exec(line, { timeout: timeoutMs + GRACE_MS });
   signal.throwIfAborted();
   const problems = await inSandbox.copyBack(files);

@@ -12,8 +12,10 @@ import { type EncodingOption, fromBytes, toBytes } from "./encoding";
 import type { ShellWork } from "./shell-host";
 import type { StepMeter } from "./step-meter";
 
-/** Node's error codes, which the shell's commands convert to their own messages. */
-const REASONS = {
+/**
+ * Error codes of Node and their messages. The shell's commands convert them to their own messages.
+ */
+const ERROR_MESSAGES = {
   ENOENT: "no such file or directory",
   EISDIR: "illegal operation on a directory",
   ENOTDIR: "not a directory",
@@ -26,29 +28,35 @@ const REASONS = {
 } as const;
 
 /**
- * A failed file operation, in Node's format. Some redirections of the shell let it reach the
- * caller.
+ * A failed file operation, with a message in Node's format. For some redirections, the shell throws
+ * this error to its caller.
  */
 export class ShellFileError extends Error {
-  constructor(errno: keyof typeof REASONS, operation: string, path: string) {
-    super(`${errno}: ${REASONS[errno]}, ${operation} '${path}'`);
+  constructor(errno: keyof typeof ERROR_MESSAGES, operation: string, path: string) {
+    super(`${errno}: ${ERROR_MESSAGES[errno]}, ${operation} '${path}'`);
   }
 }
 
-const fsError = (errno: keyof typeof REASONS, operation: string, path: string): Error =>
+const fsError = (errno: keyof typeof ERROR_MESSAGES, operation: string, path: string): Error =>
   new ShellFileError(errno, operation, path);
 
-/** The agent's files, the scratch directory, and the limits of a command. */
-type Parts = { files: AgentFiles; scratch: IFileSystem; meter: StepMeter; work: ShellWork };
+/** The agent's files, the scratch directory, and the counters of a command's work. */
+type FileSystemParts = {
+  files: AgentFiles;
+  scratch: IFileSystem;
+  meter: StepMeter;
+  work: ShellWork;
+};
 
 /**
- * The shell's file system: an agent's files at `/workspace`, `/peers`, `/contexts` and `/attempts`,
- * and a scratch directory `/tmp` (and `/dev`) that ends with the command. Other paths are
- * read-only. Links are refused, all times are equal, and of a mode only the executable bit is kept.
+ * The shell's file system. The agent's files are at `/workspace`, `/peers`, `/contexts` and
+ * `/attempts`. `/tmp` and `/dev` are scratch directories that exist until the command ends. Other
+ * paths are read-only. Links are refused, all files have the same time, and of a file's mode only
+ * the executable bit is stored.
  */
 export class ShellFileSystem implements IFileSystem {
   /**
-   * Refusals of the agent's files as text for the model; commands print only "permission denied".
+   * Refusals of file operations, as text for the model. Commands print only "permission denied".
    */
   readonly refusals: string[] = [];
   readonly #files: AgentFiles;
@@ -57,8 +65,8 @@ export class ShellFileSystem implements IFileSystem {
   readonly #work: ShellWork;
   readonly #time: Date;
 
-  /** `now` is the time of all files, in ms. */
-  constructor({ files, scratch, meter, work }: Parts, now: number) {
+  /** `now` is the time of all files, in Unix ms. */
+  constructor({ files, scratch, meter, work }: FileSystemParts, now: number) {
     this.#files = files;
     this.#scratch = scratch;
     this.#meter = meter;
@@ -71,7 +79,7 @@ export class ShellFileSystem implements IFileSystem {
   }
 
   async readFileBuffer(path: string): Promise<Uint8Array> {
-    if (isNothing(path)) return new Uint8Array();
+    if (isDevNull(path)) return new Uint8Array();
     const { isDirectory } = await this.stat(path);
     if (isDirectory) throw fsError("EISDIR", "read", path);
     const bytes = await this.#run(
@@ -81,13 +89,13 @@ export class ShellFileSystem implements IFileSystem {
       (scratch) => scratch.readFileBuffer(path),
     );
     this.#meter.read(bytes.byteLength);
-    await this.#breathe(); // the command reads it in one step
+    await this.#breathe(); // the command will process these bytes in one step
     return bytes;
   }
 
   async writeFile(path: string, content: FileContent, option?: EncodingOption): Promise<void> {
-    if (isNothing(path)) return;
-    await this.#breathe(); // the command has just computed its output
+    if (isDevNull(path)) return;
+    await this.#breathe(); // the command has just computed these bytes in one step
     const bytes = toBytes(content, option);
     this.#refuseOutside("open", path);
     if (await this.#isDirectory(path)) throw fsError("EISDIR", "open", path);
@@ -101,22 +109,22 @@ export class ShellFileSystem implements IFileSystem {
   }
 
   async appendFile(path: string, content: FileContent, option?: EncodingOption): Promise<void> {
-    if (isNothing(path)) return;
-    // Reading an empty file would be recorded as an access; redirections append to files they have
-    // just emptied.
+    if (isDevNull(path)) return;
+    // An empty file is not read, because a read is recorded as an access. Redirections append to
+    // files that they have just emptied.
     if (!(await this.exists(path)) || (await this.stat(path)).size === 0)
       return this.writeFile(path, content, option);
-    const before = await this.readFileBuffer(path);
-    const added = toBytes(content, option);
-    const both = new Uint8Array(before.length + added.length);
-    both.set(before);
-    both.set(added, before.length);
-    await this.writeFile(path, both);
+    const previousBytes = await this.readFileBuffer(path);
+    const addedBytes = toBytes(content, option);
+    const allBytes = new Uint8Array(previousBytes.length + addedBytes.length);
+    allBytes.set(previousBytes);
+    allBytes.set(addedBytes, previousBytes.length);
+    await this.writeFile(path, allBytes);
   }
 
   async exists(path: string): Promise<boolean> {
     return (
-      isNothing(path) ||
+      isDevNull(path) ||
       this.#run(
         "access",
         path,
@@ -127,14 +135,14 @@ export class ShellFileSystem implements IFileSystem {
   }
 
   async stat(path: string): Promise<FsStat> {
-    if (isNothing(path))
+    if (isDevNull(path))
       return { ...this.#fileStat({ kind: "file", size: 0, executable: false }), identity: path };
     if (!(await this.exists(path))) throw fsError("ENOENT", "stat", path);
     return this.#run(
       "stat",
       path,
-      // Without an identity, commands treat any two files as possibly the same. Scratch files have
-      // their own.
+      // Without an identity, commands assume that any two files may be the same file. Scratch files
+      // already have an identity.
       (files) => ({ ...this.#fileStat(files.stat(path)), identity: files.resolve(path) }),
       (scratch) => scratch.stat(path),
     );
@@ -177,8 +185,8 @@ export class ShellFileSystem implements IFileSystem {
       throw fsError("ENOENT", "rm", path);
     }
     this.#refuseOutside("rm", path);
-    const full = (await this.#isDirectory(path)) && (await this.readdir(path)).length > 0;
-    if (full && !options?.recursive) throw fsError("ENOTEMPTY", "rm", path);
+    const isNotEmpty = (await this.#isDirectory(path)) && (await this.readdir(path)).length > 0;
+    if (isNotEmpty && !options?.recursive) throw fsError("ENOTEMPTY", "rm", path);
     await this.#run(
       "rm",
       path,
@@ -201,7 +209,7 @@ export class ShellFileSystem implements IFileSystem {
     }
     if (!isDirectory) {
       await this.writeFile(to, await this.readFileBuffer(from));
-      return mayRun(mode) ? this.chmod(to, mode) : undefined;
+      return isExecutable(mode) ? this.chmod(to, mode) : undefined;
     }
     await this.mkdir(to, { recursive: true });
     for (const name of await this.readdir(from))
@@ -225,9 +233,9 @@ export class ShellFileSystem implements IFileSystem {
   }
 
   async chmod(path: string, mode: number): Promise<void> {
-    const { isFile, mode: before } = await this.stat(path);
-    const executable = mayRun(mode);
-    if (!isFile || executable === mayRun(before)) return;
+    const { isFile, mode: previousMode } = await this.stat(path);
+    const executable = isExecutable(mode);
+    if (!isFile || executable === isExecutable(previousMode)) return;
     const bytes = await this.readFileBuffer(path);
     await this.#run(
       "chmod",
@@ -237,17 +245,17 @@ export class ShellFileSystem implements IFileSystem {
     );
   }
 
-  /** Times are not stored: they would reveal who wrote a file. */
+  /** Times are not stored, because they would show which agent wrote a file. */
   async utimes(path: string): Promise<void> {
     await this.stat(path);
   }
 
   async symlink(_target: string, path: string): Promise<void> {
-    throw this.#noLinks("symlink", path);
+    throw this.#refuseLink("symlink", path);
   }
 
   async link(_from: string, to: string): Promise<void> {
-    throw this.#noLinks("link", to);
+    throw this.#refuseLink("link", to);
   }
 
   async readlink(path: string): Promise<string> {
@@ -269,7 +277,9 @@ export class ShellFileSystem implements IFileSystem {
     return this.#scratch.resolvePath(base, path);
   }
 
-  /** Optional for globbing, which otherwise lists directories. */
+  /**
+   * The shell may use these paths for globbing. If there are none, it lists directories instead.
+   */
   getAllPaths(): string[] {
     return [];
   }
@@ -299,13 +309,14 @@ export class ShellFileSystem implements IFileSystem {
     };
   }
 
-  #noLinks(operation: string, path: string): Error {
+  #refuseLink(operation: string, path: string): Error {
     this.refusals.push("There are no links here. Copy with cp.");
     return fsError("ENOTSUP", operation, path);
   }
 
+  /** Throws if a path is neither a path of the agent's files nor a scratch path. */
   #refuseOutside(operation: string, path: string): void {
-    if (isScratch(path) || isAgents(path)) return;
+    if (isScratch(path) || isAgentPath(path)) return;
     this.refusals.push(
       `${path} cannot be written. Write below /workspace; /tmp is there for the length of one command.`,
     );
@@ -313,8 +324,8 @@ export class ShellFileSystem implements IFileSystem {
   }
 
   /**
-   * Runs the operation on the file system of the path. Refusals of the agent's files become errors
-   * that commands understand.
+   * Runs an operation on the agent's files or the scratch directory, by the path. If the agent's
+   * files refuse it, an error is thrown that commands understand.
    */
   async #run<T>(
     operation: string,
@@ -323,7 +334,7 @@ export class ShellFileSystem implements IFileSystem {
     onScratch: (scratch: IFileSystem) => T | Promise<T>,
   ): Promise<T> {
     await this.#breathe();
-    if (!isAgents(path) && path !== "/") return onScratch(this.#scratch);
+    if (!isAgentPath(path) && path !== "/") return onScratch(this.#scratch);
     try {
       return await onFiles(this.#files);
     } catch (error) {
@@ -334,15 +345,16 @@ export class ShellFileSystem implements IFileSystem {
     }
   }
 
+  /** Pauses if a pause is due, so that other work can run. Then checks the time limit. */
   async #breathe(): Promise<void> {
     await this.#work.breathe();
     this.#meter.checkTime();
   }
 }
 
-const mayRun = (mode: number): boolean => (mode & 0o111) !== 0;
-const isNothing = (path: string): boolean => path === "/dev/null";
+const isExecutable = (mode: number): boolean => (mode & 0o111) !== 0;
+const isDevNull = (path: string): boolean => path === "/dev/null";
 const isScratch = (path: string): boolean => /^\/(?:tmp|dev)(?:\/|$)/.test(path);
-const isAgents = (path: string): boolean =>
+const isAgentPath = (path: string): boolean =>
   /^\/(?:workspace|peers|contexts|attempts)(?:\/|$)/.test(path);
 const parentOf = (path: string): string => path.slice(0, path.lastIndexOf("/")) || "/";

@@ -5,33 +5,34 @@ import { ShellPattern, ShellPatterns } from "./shell-patterns";
 import { sortedInSteps } from "./bounded-commands";
 
 /**
- * Services for the metered shell (`local/bundle/shell`). Its code is loaded once and runs commands
- * of many sessions concurrently, so the state of a command is found through its asynchronous
- * context.
+ * Functions that our copy of the shell (`local/bundle/shell`) calls. The shell's code is loaded
+ * once and runs commands of many sessions at the same time. So the state of a command is found in
+ * its asynchronous context.
  */
 export type ShellHost = {
+  /** Translates a pattern to RE2 syntax. */
   translate(source: string): string;
-  /** Throws `PatternError`. */
+  /** Compiles a pattern. Throws `PatternError`. */
   compile(source: string, options: PatternOptions): ShellPattern;
-  /** Called between steps of loops: returns a promise to await when other work should run. */
+  /** Called between steps of loops. Returns a promise to await if a pause is due. */
   breathe(): Promise<void> | undefined;
-  /** Stable sort. */
+  /** Sorts lines; the sort is stable. */
   sorted(lines: readonly string[], compare: (a: string, b: string) => number): Promise<string[]>;
-  /** One character per byte. */
+  /** Converts bytes to a text with one character for each byte. */
   byteText(bytes: Uint8Array): string;
-  /** One byte per character. */
+  /** Converts a text to bytes, one byte for each character. */
   textBytes(text: string): Uint8Array;
 };
 
-/** Longest time between two pauses of a command in ms, unless a single step takes longer. */
-const BREATHE_EVERY_MS = 8;
+/** Time between two pauses of a command in ms. It is longer only if one step takes longer. */
+const PAUSE_INTERVAL_MS = 8;
 /**
- * Steps between two pauses if the clock does not advance while code runs, as on Cloudflare's
- * network.
+ * Steps between two pauses. This limit applies where the clock does not advance while code runs, as
+ * on Cloudflare's network.
  */
-const BREATHE_EVERY_STEPS = 128;
+const PAUSE_INTERVAL_STEPS = 128;
 
-/** The work of one command line: its patterns, and when it last yielded. */
+/** The state of one command line: its patterns, and the time of its last pause. */
 export class ShellWork {
   readonly patterns: ShellPatterns;
   readonly #now: () => number;
@@ -45,18 +46,19 @@ export class ShellWork {
     this.#pausedAt = now();
   }
 
-  /** Runs part of a command; its patterns and pauses count for this work. */
-  run<T>(part: () => Promise<T>): Promise<T> {
-    return working.run(this, part);
+  /** Runs `work` as a part of this command line: its patterns and pauses count for this object. */
+  run<T>(work: () => Promise<T>): Promise<T> {
+    return currentWork.run(this, work);
   }
 
+  /** See `ShellHost.breathe`. */
   breathe(): Promise<void> | undefined {
     if (this.#pause !== null) return this.#pause; // all branches of a pipe share one pause
     this.#steps++;
     const isDue =
-      this.#steps >= BREATHE_EVERY_STEPS ||
+      this.#steps >= PAUSE_INTERVAL_STEPS ||
       this.patterns.budget.isPauseDue ||
-      this.#now() - this.#pausedAt >= BREATHE_EVERY_MS;
+      this.#now() - this.#pausedAt >= PAUSE_INTERVAL_MS;
     if (!isDue) return undefined;
     this.#pause = this.patterns.budget.pause().finally(() => {
       this.#pause = null;
@@ -67,16 +69,16 @@ export class ShellWork {
   }
 }
 
-const working = new AsyncLocalStorage<ShellWork>();
+const currentWork = new AsyncLocalStorage<ShellWork>();
 
-const currentBudget = (): WorkBudget => working.getStore()?.patterns.budget ?? new WorkBudget();
+const currentBudget = (): WorkBudget => currentWork.getStore()?.patterns.budget ?? new WorkBudget();
 
-const breathe = (): Promise<void> | undefined => working.getStore()?.breathe();
+const breathe = (): Promise<void> | undefined => currentWork.getStore()?.breathe();
 
 export const shellHost: ShellHost = {
   translate: translatePattern,
   compile(source, options) {
-    const patterns = working.getStore()?.patterns ?? new ShellPatterns(new WorkBudget());
+    const patterns = currentWork.getStore()?.patterns ?? new ShellPatterns(new WorkBudget());
     return new ShellPattern(patterns.compile(source, options), currentBudget);
   },
   breathe,

@@ -6,19 +6,21 @@ const MIB = 1024 * KIB;
 /** Limits of one command line. */
 export type ShellLimits = {
   /**
-   * Longest wall-clock time, even if the model requests more. An object may compute for 30 s at a
-   * stretch.
+   * Maximum wall-clock time, even if the model sets a longer timeout. A Durable Object may compute
+   * for at most 30 s without a pause.
    */
   timeoutMs: number;
-  /** Additional time for waiting on file contents: contexts are read remotely, by file or pack. */
+  /** Additional time for waiting on file contents, which may be read over the network. */
   waitMs: number;
-  /** Script steps, about 10 microseconds each. */
+  /** Maximum number of script steps. A step takes about 10 microseconds. */
   steps: number;
-  /** Total bytes read from files. */
+  /** Maximum number of bytes that a command line reads from files. */
   readBytes: number;
-  /** Total bytes written. The agent's files limit how many may be stored at a time. */
+  /**
+   * Maximum number of bytes that a command line writes. The agent's files have their own limits.
+   */
   writtenBytes: number;
-  /** Size of `/tmp`. */
+  /** Maximum size of `/tmp` in bytes. */
   scratchBytes: number;
 };
 
@@ -32,8 +34,8 @@ export const SHELL_LIMITS: ShellLimits = {
 };
 
 /**
- * The shell's own limits. They are low because the shell yields only between its steps: the size of
- * one value determines how long other requests of the object wait.
+ * The shell's own limits. They are low because the shell pauses only between its steps. A step with
+ * a large value takes long, and other requests of the Durable Object wait for its end.
  */
 export const EXECUTION_LIMITS: NonNullable<BashOptions["executionLimits"]> = {
   maxSourceBytes: 64 * KIB,
@@ -54,8 +56,8 @@ export const EXECUTION_LIMITS: NonNullable<BashOptions["executionLimits"]> = {
   maxGlobOperations: 50_000,
   maxBraceExpansionResults: 10_000,
   maxArrayElements: 100_000,
-  // Some commands take time that grows with the square of a line's length: some seconds at this
-  // length.
+  // The time of some commands grows with the square of a line's length. At this length, they take
+  // some seconds.
   maxStringLength: 256 * KIB,
   maxHeredocSize: 128 * KIB,
   maxOutputSize: 16 * MIB,

@@ -1,8 +1,9 @@
 import { compilePattern, type Pattern, type PatternOptions, type WorkBudget } from "../../patterns";
 
 /**
- * Patterns of one command line, with the interface of `re2js` that the shell expects, charged to
- * the command's budget. Cached, because the shell recompiles its patterns for each line of a text.
+ * The patterns of one command line. Their work counts against the budget of the command line.
+ * Compiled patterns are cached, because the shell compiles its patterns again for each line of a
+ * text.
  */
 export class ShellPatterns {
   readonly budget: WorkBudget;
@@ -12,24 +13,25 @@ export class ShellPatterns {
     this.budget = budget;
   }
 
-  /** Throws `PatternError`. */
+  /** Compiles a pattern or returns it from the cache. Throws `PatternError`. */
   compile(source: string, options: PatternOptions): Pattern {
     const key = JSON.stringify([source, options]);
-    const known = this.#compiled.get(key);
-    if (known) return known;
+    const cached = this.#compiled.get(key);
+    if (cached) return cached;
     const pattern = compilePattern(source, this.budget, options);
-    if (this.#compiled.size >= MOST_KEPT) this.#compiled.clear();
+    if (this.#compiled.size >= MAX_CACHED) this.#compiled.clear();
     this.#compiled.set(key, pattern);
     return pattern;
   }
 }
 
-/** Cached patterns per command; a loop with a new pattern each time must not fill the memory. */
-const MOST_KEPT = 200;
+/** Maximum number of cached patterns. A loop can create a new pattern in each iteration. */
+const MAX_CACHED = 200;
 
 /**
- * A pattern for the shell. The shell keeps some longer than the command that compiled them. So each
- * match asks `budget` and is charged to the current command.
+ * A pattern with the interface of `re2js`, which the shell expects. The shell may use a pattern
+ * longer than the command line that compiled it. So each match calls `budget` for the budget of the
+ * current command line.
  */
 export class ShellPattern {
   readonly #pattern: Pattern;
@@ -53,9 +55,9 @@ export class ShellPattern {
   }
 }
 
-/** One text and the current match in it. */
+/** A text and the current match in it, with the interface of a `re2js` matcher. */
 class ShellMatcher {
-  /** The shell assigns another text here, then calls `reset`. */
+  /** The shell sets a new text here and then calls `reset`. */
   readonly matcherInput: { charSequence: string };
   readonly #pattern: Pattern;
   readonly #budget: () => WorkBudget;
@@ -74,22 +76,27 @@ class ShellMatcher {
     return this;
   }
 
-  /** The next match after the current one, or the first at or after `from`. */
+  /**
+   * Finds the next match and returns whether there is one. Searches from `from`, or, if `from` is
+   * `null`, after the current match.
+   */
   find(from: number | null = null): boolean {
-    const at = from ?? this.#next();
+    const searchStart = from ?? this.#nextStart();
     this.#groups = null;
     const text = this.matcherInput.charSequence;
-    this.#match = at > text.length ? null : this.#pattern.find(text, this.#budget(), at);
+    this.#match =
+      searchStart > text.length ? null : this.#pattern.find(text, this.#budget(), searchStart);
     return this.#match !== null;
   }
 
-  /** -1 for a group that did not match. */
+  /** Start of a group of the current match; -1 if the group did not match. */
   start(group: number | string = 0): number {
-    return this.#at(2 * this.#numberOf(group));
+    return this.#offsetAt(2 * this.#numberOf(group));
   }
 
+  /** End of a group of the current match; -1 if the group did not match. */
   end(group: number | string = 0): number {
-    return this.#at(2 * this.#numberOf(group) + 1);
+    return this.#offsetAt(2 * this.#numberOf(group) + 1);
   }
 
   group(group: number | string = 0): string | null {
@@ -97,7 +104,8 @@ class ShellMatcher {
     return start < 0 ? null : this.matcherInput.charSequence.slice(start, end);
   }
 
-  #next(): number {
+  /** Where the search for the next match starts. */
+  #nextStart(): number {
     if (!this.#match) return 0;
     const [start = 0, end = 0] = this.#match;
     return start === end ? end + 1 : end;
@@ -110,7 +118,8 @@ class ShellMatcher {
     return number;
   }
 
-  #at(slot: number): number {
+  /** An offset of the current match. Slot 2n is the start of group n, slot 2n + 1 is its end. */
+  #offsetAt(slot: number): number {
     if (!this.#match) throw new Error("there is no match");
     if (slot > 1)
       this.#groups ??= this.#pattern.groupsOf(

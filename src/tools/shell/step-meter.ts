@@ -1,28 +1,30 @@
-/** Limits of one command line in total. */
+/** Limits for all steps of one command line together. */
 type MeterLimits = {
-  /** Script steps: commands, expansions, expressions of awk, sed and jq. */
+  /** Number of script steps: commands, expansions, and expressions of awk, sed and jq. */
   steps: number;
-  /** Bytes read from files. */
+  /** Number of bytes that are read from files. */
   readBytes: number;
-  /** Bytes written to files, counted for each write. */
+  /** Number of bytes that are written to files. Each write counts, also to the same file. */
   writtenBytes: number;
+  /** Time without waiting on file contents. */
   timeoutMs: number;
-  /** Additional time for waiting on file contents. */
+  /** Time for waiting on file contents. */
   waitMs: number;
 };
 
 /**
- * Stops an endless script. A timer or abort takes effect only when the script pauses, and a step
- * may be long, so the script is stopped at its steps. Steps are the limit if the clock does not
- * advance while code runs, as on Cloudflare's network; elsewhere the time limit applies first.
+ * Stops an endless script. A timer or an abort takes effect only when the script pauses. So this
+ * class counts the steps of the script and stops it at a step. The limit of steps applies where the
+ * clock does not advance while code runs, as on Cloudflare's network. Elsewhere, the time limit is
+ * reached first.
  */
 export class StepMeter {
-  /** Why it was stopped; `null` while it may continue. */
+  /** Why the script was stopped; `null` while it may continue. */
   stopped: string | null = null;
   readonly #limits: MeterLimits;
   readonly #now: () => number;
-  readonly #began: number;
-  readonly #aborting = new AbortController();
+  readonly #startedAt: number;
+  readonly #abortController = new AbortController();
   #steps = 0;
   #readBytes = 0;
   #writtenBytes = 0;
@@ -31,15 +33,20 @@ export class StepMeter {
   constructor(limits: MeterLimits, now: () => number) {
     this.#limits = limits;
     this.#now = now;
-    this.#began = now();
+    this.#startedAt = now();
   }
 
-  /** Aborted on a stop. The shell checks it at each command, but not inside a command. */
+  /**
+   * Aborted when the script is stopped. The shell checks this signal only between commands.
+   */
   get signal(): AbortSignal {
-    return this.#aborting.signal;
+    return this.#abortController.signal;
   }
 
-  /** Called with the name of each step. Throws inside commands that would not end otherwise. */
+  /**
+   * The shell calls this method at each step, with the name of the step. After a stop, it throws at
+   * steps within a command such as awk, because the shell checks `signal` only between commands.
+   */
   hit(feature: string): void {
     this.#steps++;
     if (this.#steps > this.#limits.steps)
@@ -48,6 +55,7 @@ export class StepMeter {
     if (!feature.startsWith("bash:")) this.#throwIfStopped();
   }
 
+  /** Counts bytes that were read. */
   read(bytes: number): void {
     this.#readBytes += bytes;
     if (this.#readBytes > this.#limits.readBytes)
@@ -55,7 +63,9 @@ export class StepMeter {
     this.checkTime();
   }
 
-  /** Called before a write. Throws after a stop: then no write is kept. */
+  /**
+   * Counts bytes that will be written. Throws after a stop, so that these bytes are not written.
+   */
   writes(bytes: number): void {
     this.#writtenBytes += bytes;
     if (this.#writtenBytes > this.#limits.writtenBytes)
@@ -64,26 +74,26 @@ export class StepMeter {
     this.#throwIfStopped();
   }
 
-  /** Excludes waiting time from the script's time limit. */
+  /** Runs `work`. Its time counts as waiting, not against the time limit of the script. */
   async waiting<T>(work: () => Promise<T>): Promise<T> {
-    const from = this.#now();
+    const startedAt = this.#now();
     try {
       return await work();
     } finally {
-      this.#waitedMs += this.#now() - from;
+      this.#waitedMs += this.#now() - startedAt;
       if (this.#waitedMs > this.#limits.waitMs)
         this.stop(`it waited longer than ${this.#limits.waitMs / 1000} s for files`);
     }
   }
 
   checkTime(): void {
-    if (this.#now() - this.#began - this.#waitedMs > this.#limits.timeoutMs)
+    if (this.#now() - this.#startedAt - this.#waitedMs > this.#limits.timeoutMs)
       this.stop(`it took longer than ${this.#limits.timeoutMs / 1000} s`);
   }
 
-  stop(why: string): void {
-    this.stopped ??= why;
-    this.#aborting.abort();
+  stop(reason: string): void {
+    this.stopped ??= reason;
+    this.#abortController.abort();
   }
 
   #throwIfStopped(): void {

@@ -2,8 +2,8 @@ import { z } from "zod";
 import { FileError } from "../../workspace/types";
 
 /**
- * An agent's to-do list: its tasks in order, with dependencies. Pure. Throws `FileError` for
- * mistakes of the model.
+ * The to-do list (plan) of an agent: tasks in an order, with dependencies. The functions are pure.
+ * They throw `FileError` for mistakes of the model.
  */
 
 export const STATUSES = ["pending", "in_progress", "completed"] as const;
@@ -20,7 +20,8 @@ export const PlanSchema = z.object({ tasks: z.array(TaskSchema) });
 export type Plan = z.infer<typeof PlanSchema>;
 
 /**
- * A task that a model adds. A dependency is an id, or the index of a task in the same list, from 0.
+ * A task that a model adds. A dependency is the id of a task, or its index in the same list, from
+ * 0.
  */
 type NewTask = {
   id?: string | undefined;
@@ -30,37 +31,43 @@ type NewTask = {
 
 export const PLAN_LIMITS = { descriptionChars: 2_000, idChars: 64 };
 
-/** A plan with these tasks, all pending. `most` is the maximum number of tasks. */
-export function planOf(given: readonly NewTask[], most: number): Plan {
-  const ids = given.map(({ id }, nth) => id ?? `task_${nth + 1}`);
-  const tasks = given.map(({ description, depends_on = [] }, nth): Task => {
-    const wanted = depends_on.map((one) =>
-      typeof one === "number" ? (ids[one] ?? String(one)) : one,
+/** A plan with these tasks, all pending. `maxTasks` is the limit of a plan. */
+export function planOf(newTasks: readonly NewTask[], maxTasks: number): Plan {
+  const ids = newTasks.map(({ id }, index) => id ?? `task_${index + 1}`);
+  const tasks = newTasks.map(({ description, depends_on = [] }, index): Task => {
+    const dependencies = depends_on.map((dependency) =>
+      typeof dependency === "number" ? (ids[dependency] ?? String(dependency)) : dependency,
     );
-    return { id: ids[nth] ?? "", description, status: "pending", depends_on: [...new Set(wanted)] };
+    return {
+      id: ids[index] ?? "",
+      description,
+      status: "pending",
+      depends_on: [...new Set(dependencies)],
+    };
   });
-  return checked({ tasks }, most);
+  return checkPlan({ tasks }, maxTasks);
 }
 
-/** Adds a task after `after`, or at the end. */
+/** Adds a task after the task with the id `after`, or at the end if `after` is omitted. */
 export function withTask(
   plan: Plan,
   task: NewTask & { after?: string | undefined },
-  most: number,
+  maxTasks: number,
 ): { plan: Plan; added: Task } {
   const added: Task = {
-    id: task.id ?? freeId(plan),
+    id: task.id ?? unusedId(plan),
     description: task.description,
     status: "pending",
     depends_on: [...new Set((task.depends_on ?? []).map(String))],
   };
   const at =
     task.after === undefined ? plan.tasks.length : plan.tasks.indexOf(taskOf(plan, task.after)) + 1;
-  return { plan: checked({ tasks: plan.tasks.toSpliced(at, 0, added) }, most), added };
+  return { plan: checkPlan({ tasks: plan.tasks.toSpliced(at, 0, added) }, maxTasks), added };
 }
 
 /**
- * Changes one task. A task can start or be completed only when all its dependencies are completed.
+ * Changes one task. Throws if the task would start or be completed before all its dependencies are
+ * completed.
  */
 export function withChange(
   plan: Plan,
@@ -68,29 +75,30 @@ export function withChange(
   change: Partial<Pick<Task, "status" | "description">>,
 ): Plan {
   const task = taskOf(plan, id);
-  const waits = blockersOf(plan, task);
-  if (change.status !== undefined && change.status !== "pending" && waits.length > 0)
+  const blockers = blockersOf(plan, task);
+  if (change.status !== undefined && change.status !== "pending" && blockers.length > 0)
     throw new FileError(
       "task_blocked",
-      `${id} waits for ${waits.join(", ")}: complete that first.`,
+      `${id} waits for ${blockers.join(", ")}: complete that first.`,
     );
-  return { tasks: plan.tasks.map((one) => (one === task ? { ...one, ...change } : one)) };
+  return { tasks: plan.tasks.map((other) => (other === task ? { ...task, ...change } : other)) };
 }
 
-/** Removes a task. Refused if another task depends on it. */
+/** Removes a task. Throws if another task depends on the task. */
 export function withoutTask(plan: Plan, id: string): Plan {
   const task = taskOf(plan, id);
   const dependents = plan.tasks
     .filter(({ depends_on }) => depends_on.includes(id))
-    .map((one) => one.id);
+    .map((dependent) => dependent.id);
   if (dependents.length > 0)
     throw new FileError(
       "task_needed",
       `${dependents.join(", ")} depends on ${id}, so it stays. Delete that first.`,
     );
-  return { tasks: plan.tasks.filter((one) => one !== task) };
+  return { tasks: plan.tasks.filter((other) => other !== task) };
 }
 
+/** Whether a pending task can start: all its dependencies are completed. */
 export const isReady = (plan: Plan, task: Task): boolean =>
   task.status === "pending" && blockersOf(plan, task).length === 0;
 
@@ -103,33 +111,34 @@ export function blockersOf(plan: Plan, { depends_on }: Task): string[] {
 }
 
 function taskOf({ tasks }: Plan, id: string): Task {
-  const task = tasks.find((one) => one.id === id);
+  const task = tasks.find((candidate) => candidate.id === id);
   if (task) return task;
   throw new FileError(
     "no_such_task",
-    `There is no task ${id}. There are: ${tasks.map((one) => one.id).join(", ") || "none"}.`,
+    `There is no task ${id}. There are: ${tasks.map((candidate) => candidate.id).join(", ") || "none"}.`,
   );
 }
 
-function freeId({ tasks }: Plan): string {
+function unusedId({ tasks }: Plan): string {
   const ids = new Set(tasks.map(({ id }) => id));
   let number = tasks.length + 1;
   while (ids.has(`task_${number}`)) number++;
   return `task_${number}`;
 }
 
-function checked(plan: Plan, most: number): Plan {
+/** Returns the plan if it is valid; otherwise throws `FileError`. */
+function checkPlan(plan: Plan, maxTasks: number): Plan {
   const { tasks } = plan;
-  if (tasks.length > most)
+  if (tasks.length > maxTasks)
     throw new FileError(
       "too_many_tasks",
-      `A plan has at most ${most} tasks; this would have ${tasks.length}.`,
+      `A plan has at most ${maxTasks} tasks; this would have ${tasks.length}.`,
     );
   const ids = new Set(tasks.map(({ id }) => id));
   if (ids.size < tasks.length)
     throw new FileError("task_exists", "Two tasks have the same id: give each its own.");
   for (const { id, depends_on } of tasks) {
-    const unknown = depends_on.find((one) => !ids.has(one));
+    const unknown = depends_on.find((dependency) => !ids.has(dependency));
     if (unknown !== undefined)
       throw new FileError(
         "no_such_task",
@@ -141,14 +150,17 @@ function checked(plan: Plan, most: number): Plan {
 }
 
 /**
- * Throws `FileError` if tasks depend on one another in a cycle. Repeatedly removes the tasks whose
- * dependencies were removed; tasks that cannot be removed form a cycle or depend on one.
+ * Throws `FileError` if tasks depend on one another in a cycle. It removes the tasks without
+ * remaining dependencies, again and again. If no task can be removed, the remaining tasks are in a
+ * cycle or depend on a cycle.
  */
 function refuseCycles(tasks: readonly Task[]): void {
   let remaining = tasks;
   for (;;) {
     const ids = new Set(remaining.map(({ id }) => id));
-    const next = remaining.filter(({ depends_on }) => depends_on.some((one) => ids.has(one)));
+    const next = remaining.filter(({ depends_on }) =>
+      depends_on.some((dependency) => ids.has(dependency)),
+    );
     if (next.length === 0) return;
     if (next.length === remaining.length)
       throw new FileError(

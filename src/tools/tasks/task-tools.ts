@@ -19,13 +19,14 @@ import {
 } from "./plan";
 
 /**
- * An agent's to-do list, under the tool names of MassGen. It is stored in a file of the agent's own
- * workspace. It is not part of an answer's files and does not count as a change of the workspace.
+ * The file with an agent's to-do list, in the agent's own workspace. It is not part of an answer's
+ * files and does not count as a change of the workspace. The tools for the list have the same names
+ * as in MassGen.
  */
 export const PLAN_FILE = `/workspace/${TASKS_DIRECTORY}/plan.json`;
 
-/** Limit of a file that is read as a plan, in bytes. */
-const MOST_BYTES = 512 * 1024;
+/** Maximum size in bytes of a file that is read as a plan. */
+const MAX_PLAN_BYTES = 512 * 1024;
 
 const id = z.string().min(1).max(PLAN_LIMITS.idChars);
 const description = z.string().min(1).max(PLAN_LIMITS.descriptionChars);
@@ -40,26 +41,29 @@ const newTask = z.union([
       .optional(),
   }),
 ]);
-const nothing = z.strictObject({});
+const noArguments = z.strictObject({});
 
-/** The eight tools, always in the same order. `most` is the maximum number of tasks in a plan. */
-export const taskTools = (most: number): Tool[] => [
-  ...planTools(most),
-  ...oneTaskTools(),
-  ...waitingTools(),
+/**
+ * The eight tools, always in the same order, because providers cache prompts by exact prefix.
+ * `maxTasks` is the maximum number of tasks in a plan.
+ */
+export const taskTools = (maxTasks: number): Tool[] => [
+  ...planTools(maxTasks),
+  ...singleTaskTools(),
+  ...dependencyTools(),
 ];
 
-function planTools(most: number): Tool[] {
+function planTools(maxTasks: number): Tool[] {
   return [
     defineFileTool({
       name: "create_task_plan",
-      description: `Makes your to-do list, in place of one that is there. At most ${most} tasks; a task may depend on others, by id or by their number in the list, from 0.`,
+      description: `Makes your to-do list, in place of one that is there. At most ${maxTasks} tasks; a task may depend on others, by id or by their number in the list, from 0.`,
       schema: z.strictObject({ tasks: z.array(newTask).min(1).max(1_000) }),
       run: async ({ tasks }, files) => {
-        const given = tasks.map((task) =>
+        const newTasks = tasks.map((task) =>
           typeof task === "string" ? { description: task } : task,
         );
-        return stored(files, planOf(given, most));
+        return storePlan(files, planOf(newTasks, maxTasks));
       },
     }),
     defineFileTool({
@@ -76,57 +80,58 @@ function planTools(most: number): Tool[] {
       }),
       run: async ({ description: text, after_task_id: after, depends_on }, files) => {
         const { plan, added } = withTask(
-          await planIn(files),
+          await readPlan(files),
           { description: text, depends_on, after },
-          most,
+          maxTasks,
         );
-        return `Added ${added.id}.\n${await stored(files, plan)}`;
+        return `Added ${added.id}.\n${await storePlan(files, plan)}`;
       },
     }),
   ];
 }
 
-function oneTaskTools(): Tool[] {
+function singleTaskTools(): Tool[] {
   return [
     defineFileTool({
       name: "update_task_status",
       description: "Says how far a task is.",
       schema: z.strictObject({ task_id: id, status: z.enum(STATUSES) }),
       run: async ({ task_id, status }, files) =>
-        stored(files, withChange(await planIn(files), task_id, { status })),
+        storePlan(files, withChange(await readPlan(files), task_id, { status })),
     }),
     defineFileTool({
       name: "edit_task",
       description: "Changes what a task says.",
       schema: z.strictObject({ task_id: id, description }),
       run: async ({ task_id, description: text }, files) =>
-        stored(files, withChange(await planIn(files), task_id, { description: text })),
+        storePlan(files, withChange(await readPlan(files), task_id, { description: text })),
     }),
     defineFileTool({
       name: "get_task_plan",
       description: "Shows your to-do list.",
-      schema: nothing,
-      run: async (_, files) => shown(await planIn(files)),
+      schema: noArguments,
+      run: async (_, files) => describePlan(await readPlan(files)),
     }),
     defineFileTool({
       name: "delete_task",
       description: "Takes a task off your to-do list.",
       schema: z.strictObject({ task_id: id }),
-      run: async ({ task_id }, files) => stored(files, withoutTask(await planIn(files), task_id)),
+      run: async ({ task_id }, files) =>
+        storePlan(files, withoutTask(await readPlan(files), task_id)),
     }),
   ];
 }
 
-function waitingTools(): Tool[] {
+function dependencyTools(): Tool[] {
   return [
     defineFileTool({
       name: "get_ready_tasks",
       description:
         "Shows the tasks that can begin: pending, and all that they depend on is completed.",
-      schema: nothing,
+      schema: noArguments,
       run: async (_, files) => {
-        const plan = await planIn(files);
-        return listed(
+        const plan = await readPlan(files);
+        return taskList(
           plan,
           plan.tasks.filter((task) => isReady(plan, task)),
         );
@@ -135,10 +140,10 @@ function waitingTools(): Tool[] {
     defineFileTool({
       name: "get_blocked_tasks",
       description: "Shows the tasks that wait for others, and for which.",
-      schema: nothing,
+      schema: noArguments,
       run: async (_, files) => {
-        const plan = await planIn(files);
-        return listed(
+        const plan = await readPlan(files);
+        return taskList(
           plan,
           plan.tasks.filter(
             (task) => task.status !== "completed" && blockersOf(plan, task).length > 0,
@@ -149,15 +154,16 @@ function waitingTools(): Tool[] {
   ];
 }
 
-async function planIn(files: AgentFiles): Promise<Plan> {
+/** The stored plan. Throws `FileError` if there is none, or if its file is invalid. */
+async function readPlan(files: AgentFiles): Promise<Plan> {
   if (!files.exists(PLAN_FILE))
     throw new FileError("no_plan", "There is no to-do list yet: make one with create_task_plan.");
   const { kind, size } = files.stat(PLAN_FILE);
   const text =
-    kind === "file" && size <= MOST_BYTES
+    kind === "file" && size <= MAX_PLAN_BYTES
       ? new TextDecoder().decode(await files.read(PLAN_FILE))
       : "";
-  const plan = PlanSchema.safeParse(jsonOf(text));
+  const plan = PlanSchema.safeParse(parseJson(text));
   if (plan.success) return plan.data;
   throw new FileError(
     "plan_broken",
@@ -165,7 +171,7 @@ async function planIn(files: AgentFiles): Promise<Plan> {
   );
 }
 
-function jsonOf(text: string): unknown {
+function parseJson(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch {
@@ -173,21 +179,22 @@ function jsonOf(text: string): unknown {
   }
 }
 
-async function stored(files: AgentFiles, plan: Plan): Promise<string> {
+/** Stores a plan and returns its text for the model. */
+async function storePlan(files: AgentFiles, plan: Plan): Promise<string> {
   await files.write(PLAN_FILE, new TextEncoder().encode(`${JSON.stringify(plan, null, 2)}\n`));
-  return shown(plan);
+  return describePlan(plan);
 }
 
-function shown(plan: Plan): string {
+function describePlan(plan: Plan): string {
   const completed = plan.tasks.filter(({ status }) => status === "completed").length;
-  return `${completed} of ${plan.tasks.length} tasks are completed.\n${listed(plan, plan.tasks)}`;
+  return `${completed} of ${plan.tasks.length} tasks are completed.\n${taskList(plan, plan.tasks)}`;
 }
 
-function listed(plan: Plan, tasks: readonly Task[]): string {
-  return tasks.map((task) => lineOf(plan, task)).join("\n") || "None.";
+function taskList(plan: Plan, tasks: readonly Task[]): string {
+  return tasks.map((task) => taskLine(plan, task)).join("\n") || "None.";
 }
 
-function lineOf(plan: Plan, task: Task): string {
-  const waits = task.status === "completed" ? [] : blockersOf(plan, task);
-  return `- ${task.id} [${task.status}${waits.length > 0 ? `, waits for ${waits.join(", ")}` : ""}] ${task.description}`;
+function taskLine(plan: Plan, task: Task): string {
+  const blockers = task.status === "completed" ? [] : blockersOf(plan, task);
+  return `- ${task.id} [${task.status}${blockers.length > 0 ? `, waits for ${blockers.join(", ")}` : ""}] ${task.description}`;
 }

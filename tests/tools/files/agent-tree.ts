@@ -5,21 +5,25 @@ import { hashOf } from "../../../src/workspace/snapshot";
 import { StagedFiles } from "../../../src/workspace/staged-files";
 import type { FileEntry, Tree } from "../../../src/workspace/types";
 
-/** Files of a tree as tests write them: by path, as text or bytes. */
+/** The contents of a tree's files, by path. */
 export type Contents = Record<string, string | Uint8Array>;
 
+/** All files that an agent can access. */
 export type World = {
   workspace?: Contents;
+  /** The files of each peer, by the peer's alias. */
   peers?: Record<string, Contents>;
+  /** The files of each context, by the context's name. In each, the path `locked` is protected. */
   contexts?: Record<string, Contents>;
+  /** Names of the contexts that the agent may change. */
   writable?: string[];
-  /** Directories that exist although they are empty. */
+  /** Paths of empty directories. */
   directories?: readonly string[];
 };
 
 const LIMITS: FileLimits = { fileBytes: 8_000_000, files: 20_000, treeBytes: 64_000_000 };
 
-/** An agent's real files with these contents. Peers' files and contexts count as unread. */
+/** The files of an agent with these contents. The agent has not read any of them yet. */
 export async function agentFiles(
   { workspace = {}, peers = {}, contexts = {}, writable = [], directories = [] }: World,
   limits: FileLimits = LIMITS,
@@ -43,7 +47,7 @@ export async function agentFiles(
     workspace: await tree(workspace),
     peers: new Map(peerTrees),
     contexts: new Map(contextTrees),
-    blobs: sourceOf(blobs),
+    blobs: blobSourceOf(blobs),
     read: new Set(),
     own: new Set(),
     directories: new Set(directories),
@@ -64,11 +68,11 @@ async function treeOf(contents: Contents, blobs: Map<string, Uint8Array>): Promi
   return new Map(await Promise.all(entries));
 }
 
-function sourceOf(blobs: ReadonlyMap<string, Uint8Array>): BlobSource {
+function blobSourceOf(blobs: ReadonlyMap<string, Uint8Array>): BlobSource {
   return {
     async read({ hash }) {
       const bytes = blobs.get(hash);
-      if (!bytes) throw new Error(`nobody has ${hash}`);
+      if (!bytes) throw new Error(`there is no blob ${hash}`);
       return bytes;
     },
   };
@@ -77,19 +81,19 @@ function sourceOf(blobs: ReadonlyMap<string, Uint8Array>): BlobSource {
 const bytesOf = (content: string | Uint8Array): Uint8Array =>
   typeof content === "string" ? new TextEncoder().encode(content) : content;
 
-/** One of the tools over files, by its name. */
+/** The file tool with this name. */
 export function fileTool(name: string): Tool {
   const tool = fileTools().find(({ spec }) => spec.name === name);
   if (!tool) throw new Error(`there is no tool ${name}`);
   return tool;
 }
 
-/** Runs a tool as a session would. */
+/** Runs a tool in a test context. `overrides` replaces parts of the context. */
 export function runTool(
   tool: Tool,
   args: unknown,
   files: AgentFiles | null,
-  more: Partial<ToolContext> = {},
+  overrides: Partial<ToolContext> = {},
 ): Promise<ToolResult> {
   const context: ToolContext = {
     place: { session: "session_1", turn: 1, attempt: 1, agent: "a", round: 1, toolCall: "call_1" },
@@ -98,10 +102,11 @@ export function runTool(
     signal: new AbortController().signal,
     idempotencyKey: "key_1",
     now: () => 0,
-    ...more,
+    ...overrides,
   };
   return tool.run(args, context);
 }
 
+/** The text of a file. */
 export const readAsText = async (files: AgentFiles, path: string): Promise<string> =>
   new TextDecoder().decode(await files.read(path));

@@ -14,7 +14,7 @@ const WORLD: World = {
   contexts: { site: { "index.html": "<p>\n" }, book: { "ch1.md": "# One\n", locked: "no\n" } },
   writable: ["book"],
 };
-const call = async (name: string, args: object) => {
+const callTool = async (name: string, args: object) => {
   const files = await agentFiles(WORLD);
   return { ...(await runTool(fileTool(name), args, files)), files };
 };
@@ -22,23 +22,23 @@ const call = async (name: string, args: object) => {
 describe("write_file", () => {
   it.each([
     {
-      name: "makes a file",
+      name: "creates a file",
       args: { path: "new/x.txt", content: "é\n" },
-      says: "Wrote 3 bytes to /workspace/new/x.txt (a new file).",
+      expectedText: "Wrote 3 bytes to /workspace/new/x.txt (a new file).",
     },
     {
       name: "replaces a file",
       args: { path: "a.txt", content: "" },
-      says: "Wrote 0 bytes to /workspace/a.txt (before: 12 bytes).",
+      expectedText: "Wrote 0 bytes to /workspace/a.txt (before: 12 bytes).",
     },
     {
       name: "writes to a writable context",
       args: { path: "/contexts/book/ch2.md", content: "2" },
-      says: "Wrote 1 bytes to /contexts/book/ch2.md",
+      expectedText: "Wrote 1 bytes to /contexts/book/ch2.md",
     },
-  ])("$name", async ({ args, says }) => {
-    const { outcome, text, files } = await call("write_file", args);
-    expect(text).toContain(says);
+  ])("$name", async ({ args, expectedText }) => {
+    const { outcome, text, files } = await callTool("write_file", args);
+    expect(text).toContain(expectedText);
     expect(outcome).toBe("ok");
     expect(await readAsText(files, args.path)).toBe(args.content);
   });
@@ -47,20 +47,24 @@ describe("write_file", () => {
     {
       name: "a peer's file",
       path: "/peers/agent2/a.txt",
-      says: "another's snapshot and cannot be changed",
+      expectedText: "another's snapshot and cannot be changed",
     },
-    { name: "a read-only context", path: "/contexts/site/x", says: "for reading only" },
-    { name: "a protected path", path: "/contexts/book/locked", says: "is protected" },
-    { name: "a directory", path: "dir", says: "/workspace/dir is a directory" },
-    { name: "a path outside of all places", path: "/etc/passwd", says: "outside of your files" },
-    { name: "a path through a file", path: "a.txt/b", says: "a.txt" },
-  ])("does not write $name", async ({ path, says }) => {
-    const { outcome, text, files } = await call("write_file", { path, content: "x" });
+    { name: "a read-only context", path: "/contexts/site/x", expectedText: "for reading only" },
+    { name: "a protected path", path: "/contexts/book/locked", expectedText: "is protected" },
+    { name: "a directory", path: "dir", expectedText: "/workspace/dir is a directory" },
+    {
+      name: "a path outside of the agent's directories",
+      path: "/etc/passwd",
+      expectedText: "outside of your files",
+    },
+    { name: "a path through a file", path: "a.txt/b", expectedText: "a.txt" },
+  ])("does not write $name", async ({ path, expectedText }) => {
+    const { outcome, text, files } = await callTool("write_file", { path, content: "x" });
     expect({ outcome, changed: files.staged().workspace.size }).toEqual({
       outcome: "error",
       changed: 0,
     });
-    expect(text).toContain(says);
+    expect(text).toContain(expectedText);
   });
 });
 
@@ -69,130 +73,132 @@ describe("edit_file", () => {
     {
       name: "replaces a text",
       args: { path: "a.txt", old_string: "two", new_string: "2" },
-      after: "one\n2\none\n",
-      says: "once in /workspace/a.txt, at line 2.",
+      newText: "one\n2\none\n",
+      expectedText: "once in /workspace/a.txt, at line 2.",
     },
     {
       name: "deletes a text",
       args: { path: "a.txt", old_string: "two\n", new_string: "" },
-      after: "one\none\n",
-      says: "at line 2",
+      newText: "one\none\n",
+      expectedText: "at line 2",
     },
     {
-      name: "replaces all",
+      name: "replaces all matches with replace_all",
       args: { path: "a.txt", old_string: "one", new_string: "1", replace_all: true },
-      after: "1\ntwo\n1\n",
-      says: "2 times in /workspace/a.txt, at lines 1, 3.",
+      newText: "1\ntwo\n1\n",
+      expectedText: "2 times in /workspace/a.txt, at lines 1, 3.",
     },
     {
       name: "replaces the expected number of matches",
       args: { path: "a.txt", old_string: "one", new_string: "1", expected_count: 2 },
-      after: "1\ntwo\n1\n",
-      says: "2 times",
+      newText: "1\ntwo\n1\n",
+      expectedText: "2 times",
     },
     {
       name: "treats the new text literally",
       args: { path: "a.txt", old_string: "two", new_string: "$& $1 \\n" },
-      after: "one\n$& $1 \\n\none\n",
-      says: "once",
+      newText: "one\n$& $1 \\n\none\n",
+      expectedText: "once",
     },
     {
       name: "replaces lone surrogates in the new text",
       args: { path: "a.txt", old_string: "one", new_string: "\ude00-\ud83d", replace_all: true },
-      after: "\ufffd-\ufffd\ntwo\n\ufffd-\ufffd\n",
-      says: "2 times",
+      newText: "\ufffd-\ufffd\ntwo\n\ufffd-\ufffd\n",
+      expectedText: "2 times",
     },
     {
-      name: "keeps Windows line ends",
+      name: "uses CRLF in a file with CRLF line ends",
       args: { path: "crlf.txt", old_string: "one\ntwo", new_string: "1\n2\n3" },
-      after: "1\r\n2\r\n3\r\n",
-      says: "once",
+      newText: "1\r\n2\r\n3\r\n",
+      expectedText: "once",
     },
-  ])("$name", async ({ args, after, says }) => {
-    const { text, files } = await call("edit_file", args);
-    expect(text).toContain(says);
-    expect(await readAsText(files, args.path)).toBe(after);
+  ])("$name", async ({ args, newText, expectedText }) => {
+    const { text, files } = await callTool("edit_file", args);
+    expect(text).toContain(expectedText);
+    expect(await readAsText(files, args.path)).toBe(newText);
   });
 
   it.each([
     {
       name: "a missing text",
       args: { path: "a.txt", old_string: "Two", new_string: "2" },
-      says: "does not occur in /workspace/a.txt",
+      expectedText: "does not occur in /workspace/a.txt",
     },
     {
       name: "a text with more matches than expected",
       args: { path: "a.txt", old_string: "one", new_string: "1" },
-      says: "occurs 2 times in /workspace/a.txt, at lines 1, 3, not once",
+      expectedText: "occurs 2 times in /workspace/a.txt, at lines 1, 3, not once",
     },
     {
       name: "a text with fewer matches than expected",
       args: { path: "a.txt", old_string: "two", new_string: "2", expected_count: 3 },
-      says: "not 3 times",
+      expectedText: "not 3 times",
     },
     {
-      name: "half of a character",
+      name: "half of a surrogate pair",
       args: { path: "face.txt", old_string: "\ud83d", new_string: "", replace_all: true },
-      says: "does not occur in /workspace/face.txt",
+      expectedText: "does not occur in /workspace/face.txt",
     },
     {
-      name: "the same text",
+      name: "a text by the same text",
       args: { path: "a.txt", old_string: "two", new_string: "two" },
-      says: "are the same",
+      expectedText: "are the same",
     },
     {
       name: "an empty text",
       args: { path: "a.txt", old_string: "", new_string: "two" },
-      says: "old_string",
+      expectedText: "old_string",
     },
     {
       name: "a binary file",
       args: { path: "dir/deep/c.bin", old_string: "a", new_string: "b" },
-      says: "not a text file",
+      expectedText: "not a text file",
     },
     {
       name: "a peer's file",
       args: { path: "/peers/agent2/a.txt", old_string: "peer", new_string: "b" },
-      says: "cannot be changed",
+      expectedText: "cannot be changed",
     },
-  ])("does not replace $name, and changes nothing", async ({ args, says }) => {
-    const { outcome, text, files } = await call("edit_file", args);
+  ])("does not replace $name, and changes nothing", async ({ args, expectedText }) => {
+    const { outcome, text, files } = await callTool("edit_file", args);
     expect({ outcome, changed: files.staged().workspace.size }).toEqual({
       outcome: "error",
       changed: 0,
     });
-    expect(text).toContain(says);
+    expect(text).toContain(expectedText);
   });
 
-  const A_MEGABYTE = 1_000_000;
-  const large: World = {
+  const MEGABYTE = 1_000_000;
+  const LARGE_WORLD: World = {
     workspace: {
       "as.txt": "a".repeat(20_000),
-      "table.csv": "1,22,3\n".repeat(A_MEGABYTE / 7),
-      "commas.txt": ",".repeat(7 * A_MEGABYTE),
+      "table.csv": "1,22,3\n".repeat(MEGABYTE / 7),
+      "commas.txt": ",".repeat(7 * MEGABYTE),
     },
   };
 
   it.each([
     {
-      name: "a text beyond the memory",
+      name: "a text that does not fit into memory",
       args: { path: "as.txt", old_string: "a", new_string: "b".repeat(30_000), replace_all: true },
-      says: "/workspace/as.txt would have 600,000,000 bytes; a file may have 8,000,000 bytes.",
+      expectedText:
+        "/workspace/as.txt would have 600,000,000 bytes; a file may have 8,000,000 bytes.",
     },
     {
-      name: "a text beyond the memory, with the expected number of matches",
+      name: "a text that does not fit into memory, with expected_count",
       args: {
         path: "as.txt",
         old_string: "a",
         new_string: "漢".repeat(10_000),
         expected_count: 20_000,
       },
-      says: "/workspace/as.txt would have 600,000,000 bytes; a file may have 8,000,000 bytes.",
+      expectedText:
+        "/workspace/as.txt would have 600,000,000 bytes; a file may have 8,000,000 bytes.",
     },
-  ])("refuses to make $name, with a reason", async ({ args, says }) => {
-    const files = await agentFiles(large);
+  ])("refuses to create $name, with a reason", async ({ args, expectedText }) => {
+    const files = await agentFiles(LARGE_WORLD);
     const { outcome, text } = await runTool(fileTool("edit_file"), args, files);
-    expect(text).toContain(says);
+    expect(text).toContain(expectedText);
     expect({ outcome, changed: files.staged().workspace.size }).toEqual({
       outcome: "error",
       changed: 0,
@@ -206,27 +212,28 @@ describe("edit_file", () => {
 
   it.each([
     {
-      name: "hundreds of thousands of places",
+      name: "a file with hundreds of thousands of matches",
       args: { path: "table.csv", old_string: ",", new_string: ";" },
-      after: "1;22;3\n".repeat(A_MEGABYTE / 7),
-      says: "285714 times in /workspace/table.csv, at lines 1, 1, 2, 2, 3, 3, 4, 4, 5, 5, 6, 6, 7, 7, 8, 8, 9, 9, 10, 10 ….",
+      newText: "1;22;3\n".repeat(MEGABYTE / 7),
+      expectedText:
+        "285714 times in /workspace/table.csv, at lines 1, 1, 2, 2, 3, 3, 4, 4, 5, 5, 6, 6, 7, 7, 8, 8, 9, 9, 10, 10 ….",
     },
     {
-      name: "every character of a large file",
+      name: "a large file in which each character matches",
       args: { path: "commas.txt", old_string: ",", new_string: "" },
-      after: "",
-      says: "7000000 times",
+      newText: "",
+      expectedText: "7000000 times",
     },
-  ])("replaces in $name without a long pause", async ({ args, after, says }) => {
-    const files = await agentFiles(large);
-    const began = cpuMs();
+  ])("replaces texts in $name in a short time", async ({ args, newText, expectedText }) => {
+    const files = await agentFiles(LARGE_WORLD);
+    const startedAt = cpuMs();
     const { text } = await runTool(fileTool("edit_file"), { ...args, replace_all: true }, files);
-    expect(cpuMs() - began).toBeLessThan(3_000);
-    expect(text).toContain(says);
-    expect((await readAsText(files, args.path)) === after).toBe(true);
+    expect(cpuMs() - startedAt).toBeLessThan(3_000);
+    expect(text).toContain(expectedText);
+    expect((await readAsText(files, args.path)) === newText).toBe(true);
   });
 
-  it("keeps a file executable", async () => {
+  it("does not change the executable bit of a file", async () => {
     const files = await agentFiles({});
     await files.write("s.sh", new TextEncoder().encode("echo one\n"), true);
     await runTool(
@@ -244,43 +251,43 @@ describe("copy_file, move_file and delete_file", () => {
       name: "copies a peer's directory",
       tool: "copy_file",
       args: { source: "/peers/agent2/lib", destination: "lib" },
-      there: ["lib/d.ts"],
-      gone: [],
+      present: ["lib/d.ts"],
+      absent: [],
     },
     {
       name: "copies a binary file",
       tool: "copy_file",
       args: { source: "dir/deep/c.bin", destination: "c.bin" },
-      there: ["c.bin", "dir/deep/c.bin"],
-      gone: [],
+      present: ["c.bin", "dir/deep/c.bin"],
+      absent: [],
     },
     {
-      name: "renames",
+      name: "renames a file",
       tool: "move_file",
       args: { source: "a.txt", destination: "dir/z.txt" },
-      there: ["dir/z.txt"],
-      gone: ["a.txt"],
+      present: ["dir/z.txt"],
+      absent: ["a.txt"],
     },
     {
       name: "moves a directory",
       tool: "move_file",
       args: { source: "dir", destination: "new/place" },
-      there: ["new/place/b.txt", "new/place/deep/c.bin"],
-      gone: ["dir"],
+      present: ["new/place/b.txt", "new/place/deep/c.bin"],
+      absent: ["dir"],
     },
     {
-      name: "replaces a file on request",
+      name: "replaces a file with overwrite",
       tool: "copy_file",
       args: { source: "/peers/agent2/a.txt", destination: "a.txt", overwrite: true },
-      there: ["a.txt"],
-      gone: [],
+      present: ["a.txt"],
+      absent: [],
     },
-  ])("$name", async ({ tool, args, there, gone }) => {
-    const { outcome, files } = await call(tool, args);
+  ])("$name", async ({ tool, args, present, absent }) => {
+    const { outcome, files } = await callTool(tool, args);
     expect(outcome).toBe("ok");
     expect([
-      ...there.map((path) => files.exists(path)),
-      ...gone.map((path) => !files.exists(path)),
+      ...present.map((path) => files.exists(path)),
+      ...absent.map((path) => !files.exists(path)),
     ]).not.toContain(false);
   });
 
@@ -289,45 +296,45 @@ describe("copy_file, move_file and delete_file", () => {
       name: "a copy over a file",
       tool: "copy_file",
       args: { source: "dir/b.txt", destination: "a.txt" },
-      says: "already there",
+      expectedText: "already there",
     },
     {
       name: "a copy over a directory",
       tool: "copy_file",
       args: { source: "a.txt", destination: "dir", overwrite: true },
-      says: "/workspace/dir is a directory that is already there",
+      expectedText: "/workspace/dir is a directory that is already there",
     },
     {
       name: "a move out of a peer's files",
       tool: "move_file",
       args: { source: "/peers/agent2/a.txt", destination: "b.txt" },
-      says: "cannot be changed",
+      expectedText: "cannot be changed",
     },
     {
       name: "a copy of a missing file",
       tool: "copy_file",
       args: { source: "nope", destination: "b" },
-      says: "does not exist",
+      expectedText: "does not exist",
     },
     {
       name: "a deletion of an unread file",
       tool: "delete_file",
       args: { path: "a.txt" },
-      says: "Read it before you delete it",
+      expectedText: "Read it before you delete it",
     },
     {
-      name: "a deletion of everything",
+      name: "a deletion of the whole workspace",
       tool: "delete_file",
       args: { path: "/workspace" },
-      says: "stays",
+      expectedText: "stays",
     },
-  ])("refuses $name", async ({ tool, args, says }) => {
-    const { outcome, text, files } = await call(tool, args);
+  ])("refuses $name", async ({ tool, args, expectedText }) => {
+    const { outcome, text, files } = await callTool(tool, args);
     expect({ outcome, changed: files.staged().workspace.size }).toEqual({
       outcome: "error",
       changed: 0,
     });
-    expect(text).toContain(says);
+    expect(text).toContain(expectedText);
   });
 
   it("deletes a file that was read", async () => {

@@ -11,31 +11,36 @@ const randomText = (length: number): string => {
 };
 const LONG_NAME = "abcdefgh".repeat(30);
 const manyPaths = Object.fromEntries(
-  Array.from({ length: 2_000 }, (_, at) => [`${LONG_NAME}/${LONG_NAME}/${LONG_NAME}/${at}`, ""]),
+  Array.from({ length: 2_000 }, (_, index) => [
+    `${LONG_NAME}/${LONG_NAME}/${LONG_NAME}/${index}`,
+    "",
+  ]),
 );
 
-/** The calls of finding H5, and similar calls, which took time in proportion to text x pattern. */
-const ROWS = [
+/**
+ * Calls whose time would be proportional to the length of the text times the length of the pattern.
+ */
+const COSTLY_CALLS = [
   {
-    name: "grep for an expression over one line of 400 kB",
+    name: "grep in one line of 400 kB",
     tool: "grep",
     args: { pattern: "(?:[ab]?){480}a[ab]{480}[cd]" },
     workspace: { "f.txt": randomText(400_000) },
   },
   {
-    name: "grep for an expression over many lines",
+    name: "grep in many lines",
     tool: "grep",
     args: { pattern: "(?:[ab]?){480}a[ab]{480}[cd]" },
     workspace: { "f.txt": `${randomText(99)}\n`.repeat(4_000) },
   },
   {
-    name: "search_files with 1,000 characters of classes over long paths",
+    name: "search_files for a pattern with many character classes in long paths",
     tool: "search_files",
     args: { pattern: `${"*[!x]".repeat(195)}[yz]` },
     workspace: manyPaths,
   },
   {
-    name: "grep with such a glob",
+    name: "grep in files that match such a pattern",
     tool: "grep",
     args: { pattern: "a", glob: `${"*[!x]".repeat(195)}[yz]` },
     workspace: manyPaths,
@@ -43,8 +48,8 @@ const ROWS = [
 ];
 
 describe("a costly pattern", () => {
-  it.each(ROWS)(
-    "of $name is refused, and other requests wait only a moment (H5)",
+  it.each(COSTLY_CALLS)(
+    "of $name is refused, and other requests wait less than 0.4 s (H5)",
     async ({ tool, args, workspace }) => {
       const files = await agentFiles({ workspace });
       const { result, cpuMs } = await silenceDuring(() => runTool(fileTool(tool), args, files));
@@ -54,7 +59,7 @@ describe("a costly pattern", () => {
     },
   );
 
-  it("is not a cheap pattern over many files", async () => {
+  it("does not mean a cheap pattern in a long file, which is searched", async () => {
     const files = await agentFiles({
       workspace: { "log.txt": `${"some words of a log ".repeat(5)}\n`.repeat(30_000) },
     });

@@ -2,26 +2,26 @@ import { describe, expect, it } from "vitest";
 import { byteLength } from "../../../src/coordination/byte-length";
 import { agentFiles, fileTool, runTool, type World } from "./agent-tree";
 
-const times = (count: number, line: (nth: number) => string): string =>
-  Array.from({ length: count }, (_, nth) => line(nth + 1)).join("\n");
+const repeatLines = (count: number, line: (number: number) => string): string =>
+  Array.from({ length: count }, (_, number) => line(number + 1)).join("\n");
 const WORLD: World = {
   workspace: {
-    "lines.txt": times(3_000, (nth) => `line ${nth}`),
-    "other.txt": times(3_000, (nth) => `line ${nth % 7 ? nth : -nth}`),
-    "wide.txt": times(40, () => "漢字".repeat(5_000)),
+    "lines.txt": repeatLines(3_000, (number) => `line ${number}`),
+    "other.txt": repeatLines(3_000, (number) => `line ${number % 7 ? number : -number}`),
+    "wide.txt": repeatLines(40, () => "漢字".repeat(5_000)),
     "hidden.txt": "\u202e".repeat(50_000),
     ...Object.fromEntries(
-      Array.from({ length: 900 }, (_, nth) => [`many/a-name-of-some-length-${nth}.txt`, ""]),
+      Array.from({ length: 900 }, (_, number) => [`many/a-name-of-some-length-${number}.txt`, ""]),
     ),
   },
   peers: { agent2: { "new.txt": "n\n" } },
 };
-const read = async (name: string, args: object, resultBytes: number) =>
+const callTool = async (name: string, args: object, resultBytes: number) =>
   runTool(fileTool(name), args, await agentFiles(WORLD), { resultBytes });
 
 /**
- * The smallest and the largest result limit of a team, at the highest and the lowest calibration of
- * a provider.
+ * The first and the last limit are the extremes: a team's smallest limit with a provider's highest
+ * calibration, and a team's largest limit with the lowest calibration.
  */
 describe.each([1_000, 4_000, 48_000, 1_600_000])(
   "a result with a limit of %i bytes",
@@ -39,8 +39,8 @@ describe.each([1_000, 4_000, 48_000, 1_600_000])(
       { tool: "grep", args: { pattern: "字", context_lines: 3 } },
       { tool: "compare_files", args: { first: "lines.txt", second: "other.txt" } },
       { tool: "compare_directories", args: { first: "/workspace", second: "/peers/agent2" } },
-    ])("fits, from $tool $args", async ({ tool, args }) => {
-      const { outcome, text } = await read(tool, args, resultBytes);
+    ])("fits into the limit: $tool $args", async ({ tool, args }) => {
+      const { outcome, text } = await callTool(tool, args, resultBytes);
       expect(outcome).toBe("ok");
       expect(byteLength(text)).toBeLessThanOrEqual(Math.min(resultBytes, 48_500));
       expect(byteLength(text)).toBeGreaterThan(Math.min(resultBytes, 48_000) / 20);
@@ -48,13 +48,13 @@ describe.each([1_000, 4_000, 48_000, 1_600_000])(
   },
 );
 
-describe("a small conversation", () => {
-  it("gets matching lines, although they are long", async () => {
-    const { text } = await read("grep", { pattern: "字" }, 1_000);
+describe("a call with a small result limit", () => {
+  it("returns matching lines, although they are long", async () => {
+    const { text } = await callTool("grep", { pattern: "字" }, 1_000);
     expect(text).toMatch(/^\/workspace\/wide\.txt:1:漢字/);
   });
 
-  it("reaches the end of a file, page by page", async () => {
+  it("reads a file to its end, page by page", async () => {
     const files = await agentFiles({ workspace: { "wide.txt": "漢字".repeat(10_000) } });
     let [start, pages] = [0, 0];
     while (start < 20_000 && pages < 1_000) {

@@ -4,13 +4,13 @@ import { FILE_TOOL_LIMITS } from "../../../src/tools/files";
 import { readFileTool } from "../../../src/tools/files/read-file";
 import { type Contents, agentFiles, runTool } from "./agent-tree";
 
-const numbered = Array.from({ length: 20 }, (_, index) => `line ${index + 1}`).join("\n");
+const twentyLines = Array.from({ length: 20 }, (_, index) => `line ${index + 1}`).join("\n");
 const FILES: Contents = {
   "a.txt": "one\ntwo\nthree\n",
   "no-end.txt": "one\ntwo",
   "crlf.txt": "one\r\ntwo\r\n",
   "empty.txt": "",
-  "many.txt": `${numbered}\n`,
+  "many.txt": `${twentyLines}\n`,
   "wide.txt": `first\n${"漢".repeat(300)}\nlast\n`,
   "emoji.txt": "😀😀😀",
   "escape.txt": "\u001b[31mred\n",
@@ -37,18 +37,18 @@ describe("read_file", () => {
       text: "two\nthree\n[Lines 2 to 3 of 3.]",
     },
     {
-      name: "accepts an end beyond the file's end",
+      name: "accepts an end_line after the last line",
       args: { path: "a.txt", end_line: 99 },
       text: "one\ntwo\nthree",
     },
     {
-      name: "numbers lines",
+      name: "shows line numbers",
       args: { path: "no-end.txt", line_numbers: true },
       text: "1\tone\n2\ttwo",
     },
-    { name: "shows Windows line ends as line feeds", args: { path: "crlf.txt" }, text: "one\ntwo" },
+    { name: "shows CRLF as LF", args: { path: "crlf.txt" }, text: "one\ntwo" },
     {
-      name: "returns characters",
+      name: "returns a range of characters",
       args: { path: "a.txt", start_char: 4, max_chars: 3 },
       text: "two\n[Characters 4 to 7 of 14. Read on with start_char: 7.]",
     },
@@ -58,22 +58,22 @@ describe("read_file", () => {
       text: "three\n\n[Characters 8 to 14 of 14.]",
     },
     {
-      name: "never splits a character",
+      name: "does not split a surrogate pair",
       args: { path: "emoji.txt", start_char: 0, max_chars: 3 },
       text: "😀\n[Characters 0 to 2 of 6. Read on with start_char: 2.]",
     },
     {
-      name: "advances even if one character exceeds the requested size",
+      name: "returns a whole character that is longer than max_chars",
       args: { path: "emoji.txt", start_char: 1, max_chars: 1 },
       text: "😀\n[Characters 0 to 2 of 6. Read on with start_char: 2.]",
     },
     {
-      name: "never separates a Windows line break from its line",
+      name: "does not split CRLF",
       args: { path: "crlf.txt", start_char: 0, max_chars: 4 },
       text: "one\n[Characters 0 to 3 of 10. Read on with start_char: 3.]",
     },
     {
-      name: "advances even if a Windows line break exceeds the requested size",
+      name: "returns a whole CRLF that is longer than max_chars",
       args: { path: "crlf.txt", start_char: 4, max_chars: 1 },
       text: "\n\n[Characters 3 to 5 of 10. Read on with start_char: 5.]",
     },
@@ -92,14 +92,14 @@ describe("read_file", () => {
     expect(await read(args)).toEqual({ outcome: "ok", text });
   });
 
-  it("returns as many whole lines as fit, and says where to read on", async () => {
+  it("returns as many whole lines as fit, and says where to continue", async () => {
     const { text } = await read({ path: "many.txt" }, 50);
     expect(text).toBe(
-      `${numbered.split("\n").slice(0, 7).join("\n")}\n[Lines 1 to 7 of 20. Read on with start_line: 8.]`,
+      `${twentyLines.split("\n").slice(0, 7).join("\n")}\n[Lines 1 to 7 of 20. Read on with start_line: 8.]`,
     );
   });
 
-  it("returns a too long line by characters", async () => {
+  it("returns a line that is too long by characters", async () => {
     const { text } = await read({ path: "wide.txt", start_line: 2 }, 90);
     expect(text).toMatch(
       /^漢{22}\n\[Line 2 is too long for one result: characters 6 to 28 of 312\. Read on with start_char: 28\.\]$/,
@@ -110,73 +110,73 @@ describe("read_file", () => {
     {
       name: "a missing file",
       args: { path: "nope.txt" },
-      says: "/workspace/nope.txt does not exist",
+      expectedText: "/workspace/nope.txt does not exist",
     },
-    { name: "a directory", args: { path: "/workspace" }, says: "is a directory" },
+    { name: "a directory", args: { path: "/workspace" }, expectedText: "is a directory" },
     {
       name: "a binary file, without its contents",
       args: { path: "image.png" },
-      says: "not a text file in UTF-8 (7 bytes)",
+      expectedText: "not a text file in UTF-8 (7 bytes)",
     },
     {
       name: "text in another encoding",
       args: { path: "latin1.txt" },
-      says: "not a text file in UTF-8",
+      expectedText: "not a text file in UTF-8",
     },
     {
-      name: "missing lines",
+      name: "a start_line after the last line",
       args: { path: "a.txt", start_line: 4 },
-      says: "has 3 lines",
+      expectedText: "has 3 lines",
     },
     {
-      name: "an end before the start",
+      name: "an end_line before start_line",
       args: { path: "a.txt", start_line: 3, end_line: 2 },
-      says: "end_line must not be less",
+      expectedText: "end_line must not be less",
     },
     {
-      name: "missing characters",
+      name: "a start_char after the last character",
       args: { path: "a.txt", start_char: 14 },
-      says: "has 14 characters",
+      expectedText: "has 14 characters",
     },
     {
       name: "lines and characters together",
       args: { path: "a.txt", start_line: 1, start_char: 1 },
-      says: "not both",
+      expectedText: "not both",
     },
     {
       name: "a missing path",
       args: {},
-      says: "The arguments of read_file are not right, so nothing was done. path:",
+      expectedText: "The arguments of read_file are not right, so nothing was done. path:",
     },
     {
       name: "unknown arguments",
       args: { path: "a.txt", encoding: "latin1" },
-      says: "encoding",
+      expectedText: "encoding",
     },
-    { name: "a path of another type", args: { path: 3 }, says: "path:" },
-    { name: "a list instead of arguments", args: [] as object, says: "arguments" },
+    { name: "a path of another type", args: { path: 3 }, expectedText: "path:" },
+    { name: "a list instead of arguments", args: [] as object, expectedText: "arguments" },
     {
-      name: "another's private workspace",
+      name: "the workspace of another agent",
       args: { path: "/agents/agent2/a.txt" },
-      says: "outside of your files",
+      expectedText: "outside of your files",
     },
     {
       name: "a path above the root",
       args: { path: "../../etc/passwd" },
-      says: "leads above the root",
+      expectedText: "leads above the root",
     },
-    { name: "a path with NUL", args: { path: "a\0.txt" }, says: "cannot be seen" },
-  ])("refuses $name", async ({ args, says }) => {
+    { name: "a path with NUL", args: { path: "a\0.txt" }, expectedText: "cannot be seen" },
+  ])("refuses $name", async ({ args, expectedText }) => {
     const { outcome, text } = await read(args);
     expect(outcome).toBe("error");
-    expect(text).toContain(says);
+    expect(text).toContain(expectedText);
   });
 
   it("reports a missing workspace", async () => {
     expect(await runTool(tool(), { path: "a.txt" }, null)).toMatchObject({ outcome: "error" });
   });
 
-  it("reaches the end of any file, page by page, without gaps", async () => {
+  it("reads any file to its end, page by page, without gaps", async () => {
     const unit = fc.constantFrom("a", "é", "漢", "😀", "\n", "\r\n", " ");
     const files = fc.record({
       text: fc.string({ unit, minLength: 1, maxLength: 300 }),
@@ -185,16 +185,16 @@ describe("read_file", () => {
     await fc.assert(
       fc.asyncProperty(files, async ({ text, bytes }) => {
         const tree = await agentFiles({ workspace: { f: text } });
-        let [whole, start] = ["", 0];
+        let [joinedPages, start] = ["", 0];
         while (start < text.length) {
           const page = await runTool(tool(bytes), { path: "f", start_char: start }, tree);
           const end = /\n\[Characters \d+ to (\d+) of \d+\.[^\]]*\]$/.exec(page.text);
           const next = Number(end?.[1] ?? text.length);
           expect(next).toBeGreaterThan(start);
-          whole += end ? page.text.slice(0, end.index) : page.text;
+          joinedPages += end ? page.text.slice(0, end.index) : page.text;
           start = next;
         }
-        expect(whole).toBe(text.replaceAll("\r\n", "\n"));
+        expect(joinedPages).toBe(text.replaceAll("\r\n", "\n"));
       }),
       { numRuns: 300, examples: [[{ text: "a😀漢a", bytes: 8 }]] },
     );

@@ -78,22 +78,22 @@ describe("list_directory", () => {
 describe("search_files", () => {
   it.each([
     {
-      name: "finds by the end of a name at any depth",
+      name: "finds files by the end of their names, in all directories",
       args: { pattern: "*.py" },
       found: ["src/a.py", "src/deep/b.py", "src/deep/b.test.py"],
     },
     {
-      name: "finds by a path",
+      name: "finds files by their paths",
       args: { pattern: "src/**/*.test.py" },
       found: ["src/deep/b.test.py"],
     },
     {
-      name: "finds below a directory",
+      name: "finds files below a directory",
       args: { pattern: "*.py", path: "src/deep" },
       found: ["src/deep/b.py", "src/deep/b.test.py"],
     },
     {
-      name: "finds by alternatives",
+      name: "finds files by alternatives in braces",
       args: { pattern: "{README,logo}.*" },
       found: ["README.md", "logo.png"],
     },
@@ -103,7 +103,7 @@ describe("search_files", () => {
     );
   });
 
-  it("finds by a path below the root with all top-level directories", async () => {
+  it("and grep match paths in all top-level directories if the root is searched", async () => {
     const found = await call("search_files", { pattern: "peers/**/*.py", path: "/" });
     expect(found.text).toBe("/peers/agent2/src/a.py");
     const lines = await call("grep", { pattern: "22", path: "/", glob: "peers/**" });
@@ -123,25 +123,25 @@ describe("search_files", () => {
   });
 });
 
-describe("globs", () => {
+describe("a pattern of paths", () => {
   it.each([
-    { pattern: "*.ts", yes: ["a.ts", "x/y/a.ts", ".ts"], no: ["a.tsx", "a.ts/b"] },
-    { pattern: "src/*.ts", yes: ["src/a.ts"], no: ["src/x/a.ts", "a.ts", "x/src/a.ts"] },
-    { pattern: "src/**", yes: ["src/a", "src/x/y"], no: ["src", "a/src/x"] },
-    { pattern: "**/x/*", yes: ["x/a", "y/x/a"], no: ["x", "xx/a"] },
-    { pattern: "./a?c", yes: ["abc"], no: ["ac", "abbc"] },
-    { pattern: "[a-c]1", yes: ["a1", "c1"], no: ["d1"] },
-    { pattern: "[!a-c]1", yes: ["d1"], no: ["a1"] },
-    { pattern: "a.{js,ts}", yes: ["a.js", "a.ts"], no: ["a.jsx", "abjs"] },
-    { pattern: "a,b", yes: ["a,b"], no: ["a"] },
-    { pattern: "a{b", yes: ["ab"], no: ["a"] },
-    { pattern: "(a|b)+", yes: ["(a|b)+"], no: ["a"] },
-    { pattern: "ж*", yes: ["жук"], no: ["жук/x"] },
-  ])("$pattern", async ({ pattern, yes, no }) => {
+    { pattern: "*.ts", matching: ["a.ts", "x/y/a.ts", ".ts"], others: ["a.tsx", "a.ts/b"] },
+    { pattern: "src/*.ts", matching: ["src/a.ts"], others: ["src/x/a.ts", "a.ts", "x/src/a.ts"] },
+    { pattern: "src/**", matching: ["src/a", "src/x/y"], others: ["src", "a/src/x"] },
+    { pattern: "**/x/*", matching: ["x/a", "y/x/a"], others: ["x", "xx/a"] },
+    { pattern: "./a?c", matching: ["abc"], others: ["ac", "abbc"] },
+    { pattern: "[a-c]1", matching: ["a1", "c1"], others: ["d1"] },
+    { pattern: "[!a-c]1", matching: ["d1"], others: ["a1"] },
+    { pattern: "a.{js,ts}", matching: ["a.js", "a.ts"], others: ["a.jsx", "abjs"] },
+    { pattern: "a,b", matching: ["a,b"], others: ["a"] },
+    { pattern: "a{b", matching: ["ab"], others: ["a"] },
+    { pattern: "(a|b)+", matching: ["(a|b)+"], others: ["a"] },
+    { pattern: "ж*", matching: ["жук"], others: ["жук/x"] },
+  ])("$pattern matches $matching, not $others", async ({ pattern, matching, others }) => {
     const signal = new AbortController().signal;
-    const paths = [...yes, ...no].map((path) => `/${path}`);
-    const matching = await matchingPaths({ pattern, paths, root: "/" }, new WorkBudget(), signal);
-    expect(matching).toEqual(yes.map((path) => `/${path}`));
+    const paths = [...matching, ...others].map((path) => `/${path}`);
+    const found = await matchingPaths({ pattern, paths, root: "/" }, new WorkBudget(), signal);
+    expect(found).toEqual(matching.map((path) => `/${path}`));
   });
 });
 
@@ -173,7 +173,7 @@ describe("grep", () => {
       text: "/workspace/src/a.py:1:def one():",
     },
     {
-      name: "searches files of a kind",
+      name: "searches only the files that match glob",
       args: { pattern: "a", glob: "*.test.py" },
       text: "/workspace/src/deep/b.test.py:1:assert True",
     },
@@ -188,17 +188,17 @@ describe("grep", () => {
       text: "/workspace/src/a.py-3-\n/workspace/src/a.py:4:def two():\n/workspace/src/a.py-5-    return 2",
     },
     {
-      name: "separates groups",
+      name: "shows the context of two matches",
       args: { pattern: "def", path: "src/a.py", context_lines: 1 },
       text: "/workspace/src/a.py:1:def one():\n/workspace/src/a.py-2-    return 1\n/workspace/src/a.py-3-\n/workspace/src/a.py:4:def two():\n/workspace/src/a.py-5-    return 2",
     },
     {
-      name: "counts",
+      name: "lists files with the number of matching lines",
       args: { pattern: "return", files_only: true },
       text: "/workspace/src/a.py: 2",
     },
     {
-      name: "matches Windows line ends",
+      name: "matches lines that end in CRLF",
       args: { pattern: "^two$", path: "win.txt" },
       text: "/workspace/win.txt:2:two",
     },
@@ -231,9 +231,9 @@ describe("grep", () => {
   });
 
   it.each([
-    { name: "the match", args: { pattern: "needle" } },
-    { name: "the match of a text", args: { pattern: "needle", literal: true } },
-  ])("shows the part of a long line with $name", async ({ args }) => {
+    { name: "the match of a regular expression", args: { pattern: "needle" } },
+    { name: "the match of a plain text", args: { pattern: "needle", literal: true } },
+  ])("shows only the part of a long line that contains $name", async ({ args }) => {
     const { text } = await call("grep", { ...args, path: "long.txt" });
     expect(text).toBe(
       `/workspace/long.txt:1:…${"x".repeat(394)}needle [characters 606 to 1006 of 1006 of this line]`,
@@ -241,53 +241,45 @@ describe("grep", () => {
   });
 
   it.each([
-    {
-      name: "an invalid pattern",
-      args: { pattern: "(" },
-      says: "The pattern ( cannot be used",
-    },
+    { name: "an invalid pattern", args: { pattern: "(" }, output: "The pattern ( cannot be used" },
     {
       name: "look-around",
       args: { pattern: "(?<=a)b" },
-      says: "Look-around and back-references are not supported",
+      output: "Look-around and back-references are not supported",
     },
     {
       name: "back-references",
       args: { pattern: "(a)\\1" },
-      says: "Look-around and back-references are not supported",
+      output: "Look-around and back-references are not supported",
     },
     {
-      name: "a pattern of kilobytes",
+      name: "a pattern of more than 1,000 characters",
       args: { pattern: "a".repeat(1_001) },
-      says: "longer than 1000 characters",
+      output: "longer than 1000 characters",
     },
     {
       name: "nested repetitions",
       args: { pattern: "((a{1000}){1000}){1000}" },
-      says: "Use smaller repeat counts",
+      output: "Use smaller repeat counts",
     },
-    {
-      name: "a missing path",
-      args: { pattern: "a", path: "nope" },
-      says: "does not exist",
-    },
-  ])("refuses $name", async ({ args, says }) => {
+    { name: "a missing path", args: { pattern: "a", path: "nope" }, output: "does not exist" },
+  ])("refuses $name", async ({ args, output }) => {
     const { outcome, text } = await call("grep", args);
-    expect(text).toContain(says);
+    expect(text).toContain(output);
     expect(outcome).toBe("error");
   });
 
   it.each(["(a+)+$", "(a|aa)+$", "(a*)*b", "(.*)*x", "((a+)*b?)*$c"])(
-    "runs %s as fast as any other pattern",
+    "searches for %s in less than 10 s",
     async (pattern) => {
       const world = { workspace: { "trap.txt": `${"a".repeat(5_000)}!\n`.repeat(20) } };
-      const began = performance.now();
+      const startedAt = performance.now();
       expect((await call("grep", { pattern }, {}, world)).outcome).toBe("ok");
-      expect(performance.now() - began).toBeLessThan(10_000);
+      expect(performance.now() - startedAt).toBeLessThan(10_000);
     },
   );
 
-  it("stops when it is aborted", async () => {
+  it("throws the reason of an abort", async () => {
     const grep = fileTools().find(({ spec }) => spec.name === "grep");
     const files = await agentFiles(WORLD);
     await expect(
@@ -300,42 +292,43 @@ describe("grep", () => {
 describe("compare_files and compare_directories", () => {
   it.each([
     {
-      name: "shows differences",
+      name: "show differences",
       tool: "compare_files",
       args: { first: "src/a.py", second: "/peers/agent2/src/a.py" },
-      says: "-    return 2\n+    return 22",
+      output: "-    return 2\n+    return 22",
     },
     {
-      name: "reports equal files",
+      name: "report equal files",
       tool: "compare_files",
       args: { first: "src/a.py", second: "src/a.py" },
-      says: "are the same",
+      output: "are the same",
     },
     {
-      name: "does not show binary files",
+      name: "do not show binary files",
       tool: "compare_files",
       args: { first: "src/a.py", second: "logo.png" },
-      says: "/workspace/logo.png (3 bytes) differ, and are not both text",
+      output: "/workspace/logo.png (3 bytes) differ, and are not both text",
     },
     {
-      name: "lists differences",
+      name: "list differences",
       tool: "compare_directories",
       args: { first: "src", second: "/peers/agent2" },
-      says: "Only in /workspace/src (3):\n  a.py\n  deep/b.py\n  deep/b.test.py\nOnly in /peers/agent2 (2):\n  new.txt\n  src/a.py\nThe same: 0",
+      output:
+        "Only in /workspace/src (3):\n  a.py\n  deep/b.py\n  deep/b.test.py\nOnly in /peers/agent2 (2):\n  new.txt\n  src/a.py\nThe same: 0",
     },
     {
-      name: "reports equal directories",
+      name: "report equal directories",
       tool: "compare_directories",
       args: { first: "src", second: "src" },
-      says: "The same: 3",
+      output: "The same: 3",
     },
-  ])("$name", async ({ tool, args, says }) => {
+  ])("$name", async ({ tool, args, output }) => {
     const { outcome, text } = await call(tool, args);
-    expect(text).toContain(says);
+    expect(text).toContain(output);
     expect(outcome).toBe("ok");
   });
 
-  it("distinguishes files by their hashes, without reading them", async () => {
+  it("compare hashes of files, without reading contents", async () => {
     const { text, files } = await call("compare_directories", {
       first: "/workspace/src",
       second: "/peers/agent2/src",
@@ -344,7 +337,7 @@ describe("compare_files and compare_directories", () => {
     expect(files.accessed.filter(({ operation }) => operation === "read")).toEqual([]);
   });
 
-  it("does not compare for minutes", async () => {
+  it("stop a comparison that would take minutes", async () => {
     const lines = Array.from({ length: 9_000 }, (_, index) => `${index}`);
     const world = { workspace: { up: lines.join("\n"), down: lines.toReversed().join("\n") } };
     expect(
@@ -352,7 +345,7 @@ describe("compare_files and compare_directories", () => {
     ).toContain("differ in too many lines to tell them all");
   });
 
-  it("refuses a file instead of a directory", async () => {
+  it("refuse a file in place of a directory", async () => {
     expect(
       (await call("compare_directories", { first: "src/a.py", second: "src" })).text,
     ).toContain("is a file, not a directory.");
@@ -360,7 +353,7 @@ describe("compare_files and compare_directories", () => {
 });
 
 describe("fileTools", () => {
-  it("has the tool names of common file servers, in a fixed order", () => {
+  it("returns tools with the names of common file servers, in a fixed order", () => {
     expect(fileTools().map(({ spec }) => spec.name)).toEqual([
       "read_file",
       "write_file",
@@ -377,7 +370,7 @@ describe("fileTools", () => {
   });
 
   it.each(fileTools().map((tool) => ({ name: tool.spec.name, tool })))(
-    "describes $name with a plain JSON Schema",
+    "describes the arguments of $name with a plain JSON Schema",
     ({ tool }) => {
       expect(tool.rule).toEqual({ name: tool.spec.name, acts_outside: false, idempotent: true });
       expect(tool.spec.parameters).toMatchObject({ type: "object", additionalProperties: false });
@@ -387,10 +380,10 @@ describe("fileTools", () => {
   );
 
   it("declares the required arguments", () => {
-    const needed = Object.fromEntries(
+    const requiredArguments = Object.fromEntries(
       fileTools().map(({ spec }) => [spec.name, spec.parameters["required"] ?? []]),
     );
-    expect(needed).toMatchObject({
+    expect(requiredArguments).toMatchObject({
       read_file: ["path"],
       edit_file: ["path", "old_string", "new_string"],
       list_directory: [],

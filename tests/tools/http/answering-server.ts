@@ -8,7 +8,7 @@ import { MAX_RESPONSE_BYTES } from "../../../src/tools/http/response";
 import type { ToolContext } from "../../../src/tools/tool";
 import { contextWith, toolAt } from "./tool-builders";
 
-/** A real server that answers by path, and a tool that calls it. */
+/** A real HTTP server whose response depends on the path, and a tool that calls this server. */
 
 type ReceivedRequest = {
   method: string;
@@ -16,7 +16,7 @@ type ReceivedRequest = {
   headers: IncomingMessage["headers"];
   body: string;
 };
-/** What the server does at each path. `/answers?418` answers with that status. */
+/** The response of the server for each path. For `/answers?418`, it is the status 418. */
 const answers: Record<string, (response: ServerResponse, request: ReceivedRequest) => void> = {
   "/echo": (response, request) =>
     void response.writeHead(200, JSON_TYPE).end(JSON.stringify(request)),
@@ -54,9 +54,9 @@ const answers: Record<string, (response: ServerResponse, request: ReceivedReques
   "/hangs": () => undefined,
   "/drips": (response) => void drip(response.writeHead(200, TEXT_TYPE)),
   "/cut": (response) => void response.destroy(),
-  "/half": (response) => void halve(response, 200),
-  "/half-refused": (response) => void halve(response, 403),
-  "/half-failed": (response) => void halve(response, 500),
+  "/half": (response) => void sendHalf(response, 200),
+  "/half-refused": (response) => void sendHalf(response, 403),
+  "/half-failed": (response) => void sendHalf(response, 500),
   "/answers": (response, { url }) =>
     void response.writeHead(Number(url.split("?")[1]), { location: "/echo" }).end("so it is"),
 };
@@ -66,7 +66,7 @@ const TEXT_TYPE = { "content-type": "text/plain" };
 const CHUNK = "x".repeat(64 * 1024);
 let sentBytes = 0;
 
-/** Sends chunks until the client closes the connection, and counts their bytes. */
+/** Sends chunks until the client closes the connection. Counts the sent bytes. */
 function flood(response: ServerResponse): void {
   while (!response.destroyed) {
     sentBytes += CHUNK.length;
@@ -80,8 +80,8 @@ function drip(response: ServerResponse): void {
   response.on("close", () => clearInterval(timer));
 }
 
-/** Breaks the connection in the middle of the body. */
-function halve(response: ServerResponse, status: number): void {
+/** Closes the connection in the middle of the body. */
+function sendHalf(response: ServerResponse, status: number): void {
   response.writeHead(status, { ...TEXT_TYPE, "content-length": 1_000 });
   response.write("the first half", () => response.destroy());
 }
@@ -91,7 +91,7 @@ const guard = addressGuard({
   allowedOrigins: ["http://127.0.0.1:*"],
   trustedOrigins: new Set(),
 });
-export const guarded = guardedFetch(guard, markedFetch(fetch));
+export const guardedNetwork = guardedFetch(guard, markedFetch(fetch));
 export const SECRET = "s3cret/of+the=operator";
 
 type AnsweringServer = {
@@ -100,15 +100,18 @@ type AnsweringServer = {
   received: ReceivedRequest[];
   /** Bytes that `/endless` has sent in the current test. */
   sentBytes: () => number;
-  /** Calls the path with a tool of this definition. */
+  /**
+   * Calls the path with a tool. `overrides` and `context` replace parts of the definition and
+   * context.
+   */
   run: (
     path: string,
-    set?: Partial<HttpToolDefinition>,
+    overrides?: Partial<HttpToolDefinition>,
     context?: Partial<ToolContext>,
   ) => ReturnType<ReturnType<typeof httpTool>["run"]>;
 };
 
-/** Starts the server for all tests of a file. */
+/** Starts the server before the tests of a file, and closes it after them. */
 export function useAnsweringServer(): AnsweringServer {
   const received: ReceivedRequest[] = [];
   let origin = "";
@@ -117,13 +120,13 @@ export function useAnsweringServer(): AnsweringServer {
     request.on("data", (part: Buffer) => void parts.push(part));
     request.on("end", () => {
       const { method = "", url = "", headers } = request;
-      const all = { method, url, headers, body: Buffer.concat(parts).toString() };
-      received.push(all);
-      answers[new URL(url, "http://x").pathname]?.(response, all);
+      const receivedRequest = { method, url, headers, body: Buffer.concat(parts).toString() };
+      received.push(receivedRequest);
+      answers[new URL(url, "http://x").pathname]?.(response, receivedRequest);
     });
   });
-  // A test may block the process for seconds; a kept connection must not end just as the next
-  // request uses it.
+  // A test may block the process for seconds. The server must not close an idle connection at the
+  // moment when the next request uses it.
   server.keepAliveTimeout = 60_000;
   beforeAll(async () => {
     await new Promise<void>((resolve) => void server.listen(0, "127.0.0.1", resolve));
@@ -139,10 +142,9 @@ export function useAnsweringServer(): AnsweringServer {
     origin: () => origin,
     received,
     sentBytes: () => sentBytes,
-    run: (path, set = {}, context = {}) =>
-      httpTool(toolAt(origin + path, set), (name) => (name === "KEY" ? SECRET : undefined)).run(
-        {},
-        contextWith(guarded, context),
-      ),
+    run: (path, overrides = {}, context = {}) =>
+      httpTool(toolAt(origin + path, overrides), (name) =>
+        name === "KEY" ? SECRET : undefined,
+      ).run({}, contextWith(guardedNetwork, context)),
   };
 }

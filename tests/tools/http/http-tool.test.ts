@@ -3,7 +3,7 @@ import { modelNetwork } from "../../../durable-objects/shared/outgoing";
 import { guardedFetch } from "../../../src/outgoing/address-guard";
 import { httpTool } from "../../../src/tools/http/http-tool";
 import { MAX_RESPONSE_BYTES } from "../../../src/tools/http/response";
-import { guarded, SECRET, useAnsweringServer } from "./answering-server";
+import { guardedNetwork, SECRET, useAnsweringServer } from "./answering-server";
 import { contextWith, toolAt } from "./tool-builders";
 
 const server = useAnsweringServer();
@@ -31,31 +31,35 @@ describe("a call returns", () => {
     expect(server.received).toHaveLength(1);
   });
 
-  it("at most the limit, and stops reading there", async () => {
+  it("a body up to the limit, and reads no further", async () => {
     const { outcome, text } = await server.run("/endless");
     expect(outcome).toBe("ok");
     expect(text).toHaveLength(
       MAX_RESPONSE_BYTES +
         `\n[Cut here: the server sent more than ${MAX_RESPONSE_BYTES} bytes.]`.length,
     );
-    expect(server.sentBytes()).toBeLessThan(MAX_RESPONSE_BYTES * 4); // buffers of both sides
+    expect(server.sentBytes()).toBeLessThan(MAX_RESPONSE_BYTES * 4); // the server also fills buffers
   });
 
-  it("no secret in any form", async () => {
+  it("no secret that the server repeats", async () => {
     const { text } = await server.run("/secret", { headers: { "x-key": "${KEY}" } });
     expect(server.received[0]?.headers["x-key"]).toBe(SECRET);
     expect(text).toBe("HTTP 401 Unauthorized\nno such key: [redacted]");
   });
 
   it.each([
-    { place: "the target of a redirect", path: "/leads-far", before: "l" },
-    { place: "the type of what is not shown", path: "/typed", before: "t" },
-    { place: "a body over the limit", path: "/repeats-at-the-end", before: "x" },
-    { place: "a body over the limit, in another form", path: "/repeats-in-base64", before: "-" },
-  ])("no half of a secret if $place is cut", async ({ path, before }) => {
+    { cutText: "the target of a redirect", path: "/leads-far", filler: "l" },
+    { cutText: "the media type of a body that is not shown", path: "/typed", filler: "t" },
+    { cutText: "a body above the limit", path: "/repeats-at-the-end", filler: "x" },
+    {
+      cutText: "a body above the limit with the secret in base64",
+      path: "/repeats-in-base64",
+      filler: "-",
+    },
+  ])("no half of a secret if $cutText is cut", async ({ path, filler }) => {
     const { text } = await server.run(path, { headers: { "x-key": "${KEY}" } });
-    const [, after = ""] = new RegExp(`${before}{80}(?!${before})(.*)`, "s").exec(text) ?? [];
-    expect(after).toMatch(/^(?:\[[redacted]*\]?)?(?:"|, \d|:|\n\[Cut here)/);
+    const [, remainder = ""] = new RegExp(`${filler}{80}(?!${filler})(.*)`, "s").exec(text) ?? [];
+    expect(remainder).toMatch(/^(?:\[[redacted]*\]?)?(?:"|, \d|:|\n\[Cut here)/);
   });
 });
 
@@ -80,14 +84,14 @@ describe("a call sends", () => {
       required: ["a"],
       additionalProperties: false,
     });
-    expect(await tool.run({ a: 1 }, contextWith(guarded))).toMatchObject({ outcome: "ok" });
+    expect(await tool.run({ a: 1 }, contextWith(guardedNetwork))).toMatchObject({ outcome: "ok" });
     expect(server.received).toMatchObject([
       { method: "POST", body: '{"a":1,"b":"set"}', headers: { "idempotency-key": "key-1" } },
     ]);
   });
 
   it.each([[{ a: "1" }], [{ a: 1, b: "own" }], [null]])(
-    "nothing for invalid arguments: %j",
+    "nothing if its arguments are invalid: %j",
     async (args) => {
       const parameters = {
         type: "object",
@@ -98,16 +102,19 @@ describe("a call sends", () => {
         toolAt(`${server.origin()}/echo`, { parameters, preset: { b: "set" } }),
         () => undefined,
       );
-      expect(await tool.run(args, contextWith(guarded))).toMatchObject({ outcome: "error" });
+      expect(await tool.run(args, contextWith(guardedNetwork))).toMatchObject({ outcome: "error" });
       expect(server.received).toEqual([]);
     },
   );
 
-  const ours = modelNetwork({ ALLOWED_ORIGINS: "" });
-  it.each<{ by: string; fetch: typeof globalThis.fetch }>([
-    { by: "the guard", fetch: guarded },
-    { by: "the service's own guard", fetch: guardedFetch(ours.guard, ours.fetch) },
-  ])("nothing to an address that $by refuses", async ({ fetch }) => {
+  const serviceNetwork = modelNetwork({ ALLOWED_ORIGINS: "" });
+  it.each<{ refuser: string; fetch: typeof globalThis.fetch }>([
+    { refuser: "the guard of the tests", fetch: guardedNetwork },
+    {
+      refuser: "the service's own guard",
+      fetch: guardedFetch(serviceNetwork.guard, serviceNetwork.fetch),
+    },
+  ])("nothing to an address that $refuser refuses", async ({ fetch }) => {
     const tool = httpTool(toolAt("https://10.0.0.1/x", { method: "POST" }), () => undefined);
     const result = await tool.run({}, contextWith(fetch));
     expect(result).toMatchObject({
@@ -116,7 +123,7 @@ describe("a call sends", () => {
     });
   });
 
-  it("nothing without the secret it needs", async () => {
+  it("nothing if a secret of its headers is missing", async () => {
     expect(await server.run("/echo", { headers: { "x-key": "${OTHER}" } })).toMatchObject({
       outcome: "error",
     });

@@ -10,34 +10,33 @@ import { LARGE_BYTES } from "../../../src/tools/large-results";
 import { PDF, PNG } from "../../api/sessions/attachments";
 import { contextWith, toolAt } from "./tool-builders";
 
-/** Binary responses of a real server. */
 const SECRET = "s3cret-of-the-operator";
 const ZIP = Buffer.from("PK\x03\x04\x14\x00\x00\x00", "latin1");
-const sends =
+const sendsBody =
   (type: string, body: Buffer, status = 200) =>
   (response: ServerResponse) =>
     void response
       .writeHead(status, { "content-type": type, "content-length": body.length })
       .end(body);
-let endless = 0;
+let endlessBytes = 0;
 const answers: Record<string, (response: ServerResponse) => void> = {
-  "/image": sends("image/png", PNG),
-  "/pdf": sends("application/pdf; charset=binary", PDF),
-  "/zip": sends("application/zip", ZIP),
-  "/bytes": sends("application/octet-stream", ZIP),
-  "/called-wrongly": sends("image/png", PDF),
-  "/text-in-bytes": sends("application/octet-stream", Buffer.from("a,b\n")),
-  "/named": sends("image/../../etc", ZIP),
-  "/named-after-a-secret": sends(`application/${SECRET}`, ZIP),
-  "/empty-and-named": sends(`image/${"t".repeat(85)}${SECRET}`, Buffer.alloc(0)),
-  "/empty": sends("image/png", Buffer.alloc(0)),
-  "/refused": sends("image/png", PNG, 404),
-  "/echoes": sends(
+  "/image": sendsBody("image/png", PNG),
+  "/pdf": sendsBody("application/pdf; charset=binary", PDF),
+  "/zip": sendsBody("application/zip", ZIP),
+  "/bytes": sendsBody("application/octet-stream", ZIP),
+  "/wrong-type": sendsBody("image/png", PDF),
+  "/text-in-bytes": sendsBody("application/octet-stream", Buffer.from("a,b\n")),
+  "/named": sendsBody("image/../../etc", ZIP),
+  "/named-after-a-secret": sendsBody(`application/${SECRET}`, ZIP),
+  "/empty-and-named": sendsBody(`image/${"t".repeat(85)}${SECRET}`, Buffer.alloc(0)),
+  "/empty": sendsBody("image/png", Buffer.alloc(0)),
+  "/refused": sendsBody("image/png", PNG, 404),
+  "/echoes": sendsBody(
     "image/png",
     Buffer.concat([PNG, Buffer.from(Buffer.from(SECRET).toString("base64"))]),
   ),
-  "/large": sends("video/mp4", Buffer.alloc(LARGE_BYTES + 1, 1)),
-  "/most": sends("video/mp4", Buffer.alloc(MAX_RESPONSE_BYTES, 1)),
+  "/large": sendsBody("video/mp4", Buffer.alloc(LARGE_BYTES + 1, 1)),
+  "/most": sendsBody("video/mp4", Buffer.alloc(MAX_RESPONSE_BYTES, 1)),
   "/endless": (response) => flood(response.writeHead(200, { "content-type": "video/mp4" })),
   "/half": (response) => {
     response.writeHead(200, { "content-type": "image/png", "content-length": 1_000 });
@@ -47,7 +46,7 @@ const answers: Record<string, (response: ServerResponse) => void> = {
 const CHUNK = Buffer.alloc(64 * 1024, 1);
 function flood(response: ServerResponse): void {
   while (!response.destroyed) {
-    endless += CHUNK.length;
+    endlessBytes += CHUNK.length;
     if (!response.write(CHUNK)) return void response.once("drain", () => flood(response));
   }
 }
@@ -62,12 +61,12 @@ beforeAll(async () => {
 afterAll(() => void server.closeAllConnections());
 
 type ReplySetup = {
-  set?: Partial<HttpToolDefinition>;
+  settings?: Partial<HttpToolDefinition>;
   context?: Partial<ToolContext>;
   large?: Mutex;
 };
-const run = (path: string, { set = {}, context = {}, large = new Mutex() }: ReplySetup = {}) =>
-  httpTool(toolAt(origin + path, set), () => SECRET, { large }).run(
+const run = (path: string, { settings = {}, context = {}, large = new Mutex() }: ReplySetup = {}) =>
+  httpTool(toolAt(origin + path, settings), () => SECRET, { large }).run(
     {},
     contextWith(fetch, context),
   );
@@ -78,7 +77,7 @@ describe("a binary response becomes a file of the result", () => {
     { path: "/pdf", mediaType: "application/pdf", extension: "pdf", bytes: PDF },
     { path: "/zip", mediaType: "application/zip", extension: "zip", bytes: ZIP },
     { path: "/bytes", mediaType: "application/octet-stream", extension: "bin", bytes: ZIP },
-    { path: "/called-wrongly", mediaType: "application/pdf", extension: "pdf", bytes: PDF },
+    { path: "/wrong-type", mediaType: "application/pdf", extension: "pdf", bytes: PDF },
     {
       path: "/text-in-bytes",
       mediaType: "application/octet-stream",
@@ -99,10 +98,12 @@ describe("a binary response becomes a file of the result", () => {
       bytes: Buffer.alloc(MAX_RESPONSE_BYTES, 1),
     },
   ])(
-    "at $path as $mediaType, with any stated name",
+    "at $path as $mediaType, with a name that the service chooses",
     async ({ path, mediaType, extension, bytes }) => {
-      const { files, ...said } = await run(path, { set: { headers: { "x-key": "${KEY}" } } });
-      expect(said).toEqual({
+      const { files, ...otherFields } = await run(path, {
+        settings: { headers: { "x-key": "${KEY}" } },
+      });
+      expect(otherFields).toEqual({
         outcome: "ok",
         text: `[The server sent ${mediaType}, ${bytes.byteLength} bytes: file 1]`,
       });
@@ -126,13 +127,13 @@ describe("a binary response becomes a file of the result", () => {
       text: `[The server sent image/${"t".repeat(85)}[redacted, 0 bytes.]`,
     },
     {
-      name: "of an error",
+      name: "with an error status",
       path: "/refused",
       outcome: "error",
       text: `HTTP 404 Not Found\n[The server sent image/png, ${PNG.byteLength} bytes: no text, so it is not shown.]`,
     },
     {
-      name: "that contains a secret in any form",
+      name: "that contains a secret, also in base64",
       path: "/echoes",
       outcome: "ok",
       text: expect.stringMatching(
@@ -140,59 +141,62 @@ describe("a binary response becomes a file of the result", () => {
       ),
     },
   ])("but not a response $name", async ({ path, outcome, text }) => {
-    expect(await run(path, { set: { headers: { "x-key": "${KEY}" } } })).toEqual({ outcome, text });
+    expect(await run(path, { settings: { headers: { "x-key": "${KEY}" } } })).toEqual({
+      outcome,
+      text,
+    });
   });
 
-  it("but not a response beyond the limit, whose rest is not read", async () => {
-    endless = 0;
+  it("but not a response above the limit, and the rest of such a response is not read", async () => {
+    endlessBytes = 0;
     expect(await run("/endless")).toEqual({
       outcome: "ok",
       text: `[The server sent video/mp4; not kept: it is over ${MAX_RESPONSE_BYTES} bytes.]`,
     });
-    expect(endless).toBeLessThan(MAX_RESPONSE_BYTES * 4); // data in buffers on the way
+    expect(endlessBytes).toBeLessThan(MAX_RESPONSE_BYTES * 4); // the server also fills buffers
   });
 
-  it("but not a cut-off response: the effect of a writing call is unknown", async () => {
-    const { outcome, text, files } = await run("/half", { set: { method: "POST" } });
+  it("but not an incomplete response: the outcome of a POST is then unknown", async () => {
+    const { outcome, text, files } = await run("/half", { settings: { method: "POST" } });
     expect([outcome, files]).toEqual(["unknown", undefined]);
     expect(text).toContain("had answered 200");
   });
 });
 
 describe("large responses are received one at a time", () => {
-  /** The calls that have ended after a while, in their order. */
-  const soon = () => new Promise((done) => setTimeout(done, 150));
+  /** Long enough for a call that does not have to wait. */
+  const aWhile = () => new Promise((done) => setTimeout(done, 150));
 
-  it("and the next when the result is stored; a small one never waits", async () => {
+  it("the second one after the first result is stored, and a small one without a wait", async () => {
     const large = new Mutex();
-    const ended: string[] = [];
+    const endedCalls: string[] = [];
     const releases: (() => void)[] = [];
     const context = { onResultStored: (release: () => void) => void releases.push(release) };
     const first = await run("/large", { large, context });
     expect(first.files).toHaveLength(1);
-    const second = run("/large", { large }).then(() => ended.push("second"));
-    await run("/image", { large }).then(() => ended.push("small"));
-    await soon();
-    expect(ended).toEqual(["small"]);
+    const second = run("/large", { large }).then(() => endedCalls.push("second"));
+    await run("/image", { large }).then(() => endedCalls.push("small"));
+    await aWhile();
+    expect(endedCalls).toEqual(["small"]);
     for (const release of releases) release();
     await second;
-    expect(ended).toEqual(["small", "second"]);
+    expect(endedCalls).toEqual(["small", "second"]);
   });
 
   it.each([
-    { name: "a response beyond the limit", path: "/endless" },
+    { name: "a response above the limit", path: "/endless" },
     { name: "a response that is never stored", path: "/large" },
-  ])("$name admits the next one at once", async ({ path }) => {
+  ])("the next one immediately after $name", async ({ path }) => {
     const large = new Mutex();
     await run(path, { large });
     expect((await run("/large", { large })).files).toHaveLength(1);
   });
 
-  it("a waiting response ends at its timeout, and then blocks no other", async () => {
+  it("and a response that waits fails at its timeout, and then does not block others", async () => {
     const large = new Mutex();
     const release = await large.acquire();
-    // its headers arrive in time
-    const { outcome, text } = await run("/large", { large, set: { timeoutMs: 1_000 } });
+    // The headers arrive before the timeout, but the body has to wait.
+    const { outcome, text } = await run("/large", { large, settings: { timeoutMs: 1_000 } });
     expect([outcome, text]).toEqual([
       "error",
       "The call failed: it took longer than 1 s. The server had answered 200.",

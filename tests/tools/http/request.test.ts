@@ -5,53 +5,53 @@ import { originOf, toRequest } from "../../../src/tools/http/request";
 import type { SecretUse } from "../../../src/tools/secret-bindings";
 import { toolAt } from "./tool-builders";
 
-const MEANS = {
+const OPTIONS = {
   secretOf: (name: string, { url }: SecretUse) => SECRETS[`${name} ${new URL(url).origin}`],
   idempotencyKey: "key-1",
 };
 const SECRETS: Record<string, string> = { "KEY https://x.net": "s3cret-of-x" };
 
 type Row = { name: string; tool: HttpToolDefinition; args: Record<string, unknown> };
-const made = async ({ tool, args }: Omit<Row, "name">) => {
-  const result = await toRequest(tool, args, MEANS);
+const requestFor = async ({ tool, args }: Omit<Row, "name">) => {
+  const result = await toRequest(tool, args, OPTIONS);
   if (!result.ok) throw new Error(result.problem);
   return result.request;
 };
 
-describe("arguments of a GET are in its URL", () => {
+describe("arguments of a GET are in the URL", () => {
   it.each<Row & { url: string }>([
     {
-      name: "in their placeholders",
+      name: "in place of their placeholders",
       tool: toolAt("https://x.net/{city}/now"),
       args: { city: "Wien" },
       url: "https://x.net/Wien/now",
     },
     {
-      name: "escaped, each as one path segment",
+      name: "escaped, so that each is one path segment",
       tool: toolAt("https://x.net/i/{id}?q={q}"),
       args: { id: "a/b?c#d", q: "x&y=z %" },
       url: "https://x.net/i/a%2Fb%3Fc%23d?q=x%26y%3Dz%20%25",
     },
     {
-      name: "in its query without a placeholder",
+      name: "in the query if they have no placeholder",
       tool: toolAt("https://x.net/s?v=1"),
       args: { q: "a b", n: 3, deep: true },
       url: "https://x.net/s?v=1&q=a+b&n=3&deep=true",
     },
     {
-      name: "lists by repeating the name, mappings as JSON",
+      name: "as repeated names for lists, and as JSON for mappings",
       tool: toolAt("https://x.net/s"),
       args: { tag: ["a", "b"], where: { x: 1 } },
       url: "https://x.net/s?tag=a&tag=b&where=%7B%22x%22%3A1%7D",
     },
     {
-      name: "omitted if they are null",
+      name: "only if they are not null",
       tool: toolAt("https://x.net/s?q={q}"),
       args: { q: null, n: null },
       url: "https://x.net/s?q=",
     },
     {
-      name: "replaced by presets",
+      name: "without those that presets replace",
       tool: toolAt("https://x.net/{v}", { preset: { v: "v1", units: "c" } }),
       args: { v: "v2", units: "f", city: "Wien" },
       url: "https://x.net/v1?units=c&city=Wien",
@@ -63,22 +63,22 @@ describe("arguments of a GET are in its URL", () => {
       url: "https://x.net/%EF%BF%BD",
     },
     {
-      name: "also with names of Object.prototype",
+      name: "also if their names are properties of Object.prototype",
       tool: toolAt("https://x.net/s"),
       args: { constructor: 1 },
       url: "https://x.net/s?constructor=1",
     },
   ])("$name", async ({ tool, args, url }) => {
-    expect(await made({ tool, args })).toMatchObject({ url, body: null });
+    expect(await requestFor({ tool, args })).toMatchObject({ url, body: null });
   });
 });
 
-describe("a request that writes", () => {
+describe("a request with another method", () => {
   it.each(["POST", "PUT", "PATCH"] as const)(
-    "has its arguments in its body, with the key of the call: %s",
+    "has its arguments in the body, and the idempotency key in a header: %s",
     async (method) => {
       const tool = toolAt("https://x.net/{id}", { method, preset: { by: "us" } });
-      expect(await made({ tool, args: { id: 7, text: "a", by: "me" } })).toMatchObject({
+      expect(await requestFor({ tool, args: { id: 7, text: "a", by: "me" } })).toMatchObject({
         url: "https://x.net/7",
         body: '{"text":"a","by":"us"}',
         headers: { "content-type": "application/json", "idempotency-key": "key-1" },
@@ -86,8 +86,8 @@ describe("a request that writes", () => {
     },
   );
 
-  it("has them in its address for DELETE", async () => {
-    const request = await made({
+  it("has its arguments in the URL if the method is DELETE", async () => {
+    const request = await requestFor({
       tool: toolAt("https://x.net/{id}", { method: "DELETE" }),
       args: { id: 7, force: true },
     });
@@ -97,8 +97,8 @@ describe("a request that writes", () => {
 });
 
 describe("a secret", () => {
-  it("is in its header, and is marked as hidden", async () => {
-    const request = await made({
+  it("is inserted into its header, and is listed in `secrets`", async () => {
+    const request = await requestFor({
       tool: toolAt("https://x.net/", { headers: { authorization: "Bearer ${KEY}" } }),
       args: {},
     });
@@ -106,58 +106,58 @@ describe("a secret", () => {
     expect(request.secrets).toEqual(["s3cret-of-x"]);
   });
 
-  it("for another origin is missing, and nothing is sent without it", async () => {
+  it("that is bound to another origin is missing, and the request is not sent", async () => {
     const tool = toolAt("https://y.net/", { headers: { authorization: "Bearer ${KEY}" } });
-    expect(await toRequest(tool, {}, MEANS)).toEqual({
+    expect(await toRequest(tool, {}, OPTIONS)).toEqual({
       ok: false,
       problem:
         "Nothing was sent: the service has no KEY for GET https://y.net/. Go on without this tool.",
     });
   });
 
-  it("is never taken from an argument", async () => {
+  it("is not inserted into an argument", async () => {
     const tool = toolAt("https://x.net/", { method: "POST", headers: { "x-a": "a" } });
-    expect((await made({ tool, args: { a: "${KEY}" } })).body).toBe('{"a":"${KEY}"}');
+    expect((await requestFor({ tool, args: { a: "${KEY}" } })).body).toBe('{"a":"${KEY}"}');
   });
 });
 
 describe("an argument in a URL is refused if it", () => {
   it.each([
-    { name: "is missing", args: {}, says: "id is missing" },
-    { name: "is empty", args: { id: "" }, says: "id is missing" },
-    { name: "is a list", args: { id: ["a"] }, says: "must be a text or a number" },
-    { name: 'is ".."', args: { id: ".." }, says: 'may not hold "." or ".."' },
-    { name: 'is "."', args: { id: "." }, says: 'may not hold "." or ".."' },
+    { name: "is missing", args: {}, expectedText: "id is missing" },
+    { name: "is empty", args: { id: "" }, expectedText: "id is missing" },
+    { name: "is a list", args: { id: ["a"] }, expectedText: "must be a text or a number" },
+    { name: 'is ".."', args: { id: ".." }, expectedText: 'may not hold "." or ".."' },
+    { name: 'is "."', args: { id: "." }, expectedText: 'may not hold "." or ".."' },
     {
-      name: 'contains ".." behind a slash',
+      name: 'contains ".." after a slash',
       args: { id: "a/../../admin" },
-      says: 'may not hold "." or ".."',
+      expectedText: 'may not hold "." or ".."',
     },
     {
-      name: 'contains ".." behind a backslash',
+      name: 'contains ".." after a backslash',
       args: { id: "a\\..\\admin" },
-      says: 'may not hold "." or ".."',
+      expectedText: 'may not hold "." or ".."',
     },
     {
       name: "makes the URL too long",
       args: { id: "a".repeat(9_000) },
-      says: "characters; it may have 8192",
+      expectedText: "characters; it may have 8192",
     },
-  ])("$name", async ({ args, says }) => {
-    expect(await toRequest(toolAt("https://x.net/items/{id}/x"), args, MEANS)).toMatchObject({
+  ])("$name", async ({ args, expectedText }) => {
+    expect(await toRequest(toolAt("https://x.net/items/{id}/x"), args, OPTIONS)).toMatchObject({
       ok: false,
-      problem: expect.stringContaining(says),
+      problem: expect.stringContaining(expectedText),
     });
   });
 });
 
-it("a request goes to the tool's origin and below its path, or is not sent, for any arguments", async () => {
+it("for any arguments, a request goes to the tool's origin and below its path, or is not sent", async () => {
   const tool = toolAt("https://x.net/items/{id}/x?q={q}");
   await fc.assert(
     fc.asyncProperty(
       fc.record({ id: fc.string({ unit: "binary" }), q: fc.string({ unit: "binary" }) }),
       async (args) => {
-        const result = await toRequest(tool, args, MEANS);
+        const result = await toRequest(tool, args, OPTIONS);
         if (!result.ok) return;
         const { origin, pathname } = new URL(result.request.url);
         expect(origin).toBe(originOf(tool));

@@ -1,8 +1,11 @@
 import type { HttpToolDefinition } from "../../../src/tools/http/definition";
 import type { ToolContext } from "../../../src/tools/tool";
 
-/** An HTTP tool that accepts any arguments, with a test's settings. */
-export const toolAt = (url: string, set: Partial<HttpToolDefinition> = {}): HttpToolDefinition => ({
+/** The definition of an HTTP tool that accepts any arguments. `settings` replaces parts of it. */
+export const toolAt = (
+  url: string,
+  settings: Partial<HttpToolDefinition> = {},
+): HttpToolDefinition => ({
   name: "look",
   description: "Looks.",
   parameters: { type: "object" },
@@ -12,13 +15,13 @@ export const toolAt = (url: string, set: Partial<HttpToolDefinition> = {}): Http
   preset: {},
   timeoutMs: 5_000,
   repeatable: false,
-  ...set,
+  ...settings,
 });
 
-/** A call at the epoch that is never cancelled. */
+/** The context of a call. `settings` replaces parts of it. */
 export const contextWith = (
   fetch: typeof globalThis.fetch,
-  set: Partial<ToolContext> = {},
+  settings: Partial<ToolContext> = {},
 ): ToolContext => ({
   place: { session: "s", turn: 1, attempt: 1, agent: "a", round: 1, toolCall: "c1" },
   files: null,
@@ -26,5 +29,5 @@ export const contextWith = (
   signal: new AbortController().signal,
   idempotencyKey: "key-1",
   now: () => 0,
-  ...set,
+  ...settings,
 });

@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 import { guardedCode } from "../../../src/tools/javascript/guarded-code";
 import { ENDLESS_CODE } from "./endless-code";
 
-function guarded(code: string) {
+function guardedOrThrow(code: string) {
   const result = guardedCode(code);
   if (!result.ok) throw new Error(result.problem);
   return result;
@@ -11,16 +11,18 @@ function guarded(code: string) {
 
 class OutOfSteps extends Error {}
 
-/** Runs code with a guard of this many steps. Returns the number of steps and the outcome. */
+/**
+ * Runs guarded code. After `maxSteps` steps, the guard throws. Returns the steps and the outcome.
+ */
 async function run(
   code: string,
-  most: number,
+  maxSteps: number,
 ): Promise<{ steps: number; value?: unknown; error?: unknown }> {
-  const { text, guard } = guarded(code);
+  const { text, guard } = guardedOrThrow(code);
   const count = { steps: 0 };
   const step = () => {
     count.steps += 1;
-    if (count.steps > most) throw new OutOfSteps();
+    if (count.steps > maxSteps) throw new OutOfSteps();
   };
   const start = runInNewContext(`"use strict"; (${guard}) => (async () => {${text}\n})()`, {
     setTimeout,
@@ -35,62 +37,66 @@ async function run(
 describe("a guard", () => {
   it.each([
     {
-      at: "each round of a loop with a block",
+      place: "the start of a loop body with a block",
       code: "while (a) { b(); }",
       text: "while (a) {$step(); b(); }",
     },
     {
-      at: "each round of a loop without one",
+      place: "the start of a loop body without a block",
       code: "for (;;) b();\nc()",
       text: "for (;;) {$step();b();}\nc()",
     },
-    { at: "a loop of nothing", code: "for (;;);", text: "for (;;){$step();;}" },
-    { at: "do without a block", code: "do b(); while (a)", text: "do {$step();b();} while (a)" },
+    { place: "an empty loop body", code: "for (;;);", text: "for (;;){$step();;}" },
     {
-      at: "loops in one another",
+      place: "the body of do without a block",
+      code: "do b(); while (a)",
+      text: "do {$step();b();} while (a)",
+    },
+    {
+      place: "the bodies of nested loops",
       code: "while (a) while (b) c()",
       text: "while (a) {$step();while (b) {$step();c()}}",
     },
     {
-      at: "a labelled loop",
+      place: "the body of a loop with a label",
       code: "x: for (a of b) continue x",
       text: "x: for (a of b) {$step();continue x}",
     },
-    { at: "for in", code: "for (a in b) c", text: "for (a in b) {$step();c}" },
+    { place: "the body of for in", code: "for (a in b) c", text: "for (a in b) {$step();c}" },
     {
-      at: "a function",
+      place: "the start of a function",
       code: "function f() { return 1 }",
       text: "function f() {$step(); return 1 }",
     },
     {
-      at: "an arrow's expression",
+      place: "the expression of an arrow function",
       code: "a => b => ({ c })",
       text: "a => ($step(),b => (($step(),{ c })))",
     },
     {
-      at: "an arrow at a body's end",
+      place: "an arrow function at the end of a loop body",
       code: "while (a) b => c",
       text: "while (a) {$step();b => ($step(),c)}",
     },
     {
-      at: "methods and getters",
+      place: "methods and getters",
       code: "({ get a() {}, b() {} })",
       text: "({ get a() {$step();}, b() {$step();} })",
     },
-    { at: "a default value", code: "({ a = b } = c)", text: "({ a = ($step(),b) } = c)" },
+    { place: "a default value", code: "({ a = b } = c)", text: "({ a = ($step(),b) } = c)" },
     {
-      at: "a computed key of a pattern",
+      place: "a computed key of a destructuring pattern",
       code: "({ [a]: b } = c)",
       text: "({ [($step(),a)]: b } = c)",
     },
     {
-      at: "a class's field",
+      place: "the value of a class field",
       code: "class A { b = new A; c }",
       text: "class A { b = ($step(),new A); c }",
     },
-    { at: "nothing else", code: "if (a) { b } // for (;;)", text: "if (a) { b } // for (;;)" },
-  ])("is inserted at $at", ({ code, text }) => {
-    expect(guarded(code).text).toBe(text);
+    { place: "no other place", code: "if (a) { b } // for (;;)", text: "if (a) { b } // for (;;)" },
+  ])("is inserted at $place", ({ code, text }) => {
+    expect(guardedOrThrow(code).text).toBe(text);
   });
 
   it.each([
@@ -98,10 +104,10 @@ describe("a guard", () => {
     { code: "let $step, $step2", guard: "$step3" },
     { code: "let \\u0024step", guard: "$step2" },
   ])("has a name that the code does not use: $guard in $code", ({ code, guard }) => {
-    expect(guarded(code).guard).toBe(guard);
+    expect(guardedOrThrow(code).guard).toBe(guard);
   });
 
-  it.each(ENDLESS_CODE)("ends $name", async ({ code }) => {
+  it.each(ENDLESS_CODE)("stops $name", async ({ code }) => {
     const { error, steps } = await run(code, 10_000);
     expect(error).toBeInstanceOf(OutOfSteps);
     expect(steps).toBeLessThan(30_000);
@@ -124,9 +130,9 @@ describe("a guard", () => {
     });
   });
 
-  it("is inserted into a loop over a sum of a thousand terms", () => {
+  it("is inserted into a loop with a sum of a thousand terms", () => {
     const sum = `${"1+".repeat(1_000)}1`;
-    expect(guarded(`for (;;) ${sum}`).text).toBe(`for (;;) {$step();${sum}}`);
+    expect(guardedOrThrow(`for (;;) ${sum}`).text).toBe(`for (;;) {$step();${sum}}`);
   });
 });
 

@@ -41,7 +41,7 @@ describe("run_javascript", () => {
     expect(hasJavascript(rulesOf(backend, javascript))).toBe(offered);
   });
 
-  it("has no effect outside, so planning mode allows it, but it is not repeated, because its code may have ended the service", () => {
+  it("is allowed in planning mode, but is not repeated, because its code may have ended the service", () => {
     expect(rulesOf(SHELL, true).at(-1)).toEqual({
       name: "run_javascript",
       acts_outside: false,
@@ -56,15 +56,15 @@ describe("run_javascript", () => {
     expect(detail).toContain("The service reserves the name `run_javascript`");
   });
 
-  it("stays in the offer after it is disabled, with an error that says so", async () => {
+  it("is still offered after the operator disables it, and then returns an error", async () => {
     const { agents } = teamOf(teamWith(SHELL), FULL_CONTEXT);
-    const surroundings = {
+    const dependencies = {
       secretOf: () => undefined,
       shared: { large: new Mutex(), breakers: new Breakers() },
     };
     const tools = agents.flatMap((agent) =>
       toolboxOf(agent, {
-        ...surroundings,
+        ...dependencies,
         runner: () => justBashRunner(Date.now),
         javascript: { runner: null, mutex: new Mutex() },
         readsResults: false,
@@ -79,7 +79,7 @@ describe("run_javascript", () => {
   });
 });
 
-it("workers of models' code have the service's compatibility date", () => {
+it("the workers of run_javascript have the service's compatibility date", () => {
   expect(readFileSync("wrangler.toml", "utf8")).toContain(
     `\ncompatibility_date = "${COMPATIBILITY_DATE}"\n`,
   );

@@ -7,7 +7,7 @@ import { Mutex } from "../../../src/async/mutex";
 import { agentFiles, runTool } from "../files/agent-tree";
 import { ENDLESS_CODE } from "./endless-code";
 
-/** Models' code in the workers that workerd creates for it. */
+/** Runs models' code in workers that workerd creates. */
 
 const loader = env.LOADER;
 if (!loader) throw new Error("these tests need a worker loader");
@@ -21,9 +21,9 @@ const WORLD = {
 
 async function run(
   args: { code: string; files?: string[]; timeout_ms?: number },
-  more: Partial<ToolContext> = {},
+  overrides: Partial<ToolContext> = {},
 ) {
-  return runTool(toolWith(), args, await agentFiles(WORLD), more);
+  return runTool(toolWith(), args, await agentFiles(WORLD), overrides);
 }
 const outputOf = async (code: string) => (await run({ code })).text;
 
@@ -60,7 +60,7 @@ describe("run_javascript", () => {
     expect(result.outcome).toBe("ok");
   });
 
-  it("passes texts of files in, and adds a line for each to the audit trail", async () => {
+  it("passes the texts of files to the code, and records each read", async () => {
     const files = await agentFiles(WORLD);
     const code =
       "return files['a.csv'].split('\\n')[1] + files['/peers/agent2/c.txt'] + Object.keys(files).length";
@@ -77,7 +77,7 @@ describe("run_javascript", () => {
     expect(files.staged().blobs.size).toBe(0);
   });
 
-  it("waits while another call of the session runs", async () => {
+  it("runs the calls of a session one after the other", async () => {
     const tool = toolWith();
     const code = "const from = Date.now(); await scheduler.wait(60); return [from, Date.now()]";
     const calls = [1, 2, 3].map(
@@ -95,7 +95,7 @@ describe("run_javascript", () => {
     { files: ["none.txt"], text: "none.txt" },
     { files: ["b.bin"], text: "is not a text file" },
     { files: ["/peers/agent3/c.txt"], text: "agent3" },
-  ])("does not run without the file $files", async ({ files, text }) => {
+  ])("does not run if a file cannot be read: $files", async ({ files, text }) => {
     const result = await run({ code: "return 1", files });
     expect(result.text).toContain(text);
     expect(result.outcome).toBe("error");
@@ -157,7 +157,7 @@ describe("run_javascript", () => {
     expect(result.outcome).toBe("error");
   });
 
-  it("keeps the output before an error, within a limit", async () => {
+  it("returns the output before an error, up to a limit", async () => {
     const { text } = await run({ code: "console.log('before'); null.x" });
     expect(text).toContain("before\nTypeError");
     const long = await run({
@@ -168,17 +168,17 @@ describe("run_javascript", () => {
   });
 });
 
-describe("code without an end", () => {
+describe("endless code", () => {
   afterEach(() => void vi.restoreAllMocks());
   /**
-   * Only the code's own limits may end the code: on a slow machine the call that waits for the
-   * worker might time out first.
+   * Disables `AbortSignal.timeout`. On a slow machine, the runner's timeout could otherwise end the
+   * call before the limits of the code do.
    */
-  const waitsPatiently = () =>
+  const disableTimeouts = () =>
     vi.spyOn(AbortSignal, "timeout").mockReturnValue(new AbortController().signal);
 
   it.each(ENDLESS_CODE)("is stopped: $name", async ({ code }) => {
-    waitsPatiently();
+    disableTimeouts();
     const { text, outcome } = await run({ code, timeout_ms: 300 });
     expect(text).toContain("[The code was stopped: it");
     expect(outcome).toBe("error");
@@ -186,22 +186,22 @@ describe("code without an end", () => {
 
   it.each([
     {
-      name: "after its limit of steps, with any clock",
+      name: "at its limit of steps",
       code: "console.log('a'); for (;;);",
       text: "a\n[The code was stopped: its loops and calls took too many steps",
     },
     {
-      name: "also if it catches the error",
+      name: "if it catches the error of the guard",
       code: "for (;;) { try { for (;;); } catch (e) { console.log('caught') } }",
       text: "too many steps",
     },
     {
-      name: "also if it ends by itself afterwards",
+      name: "if it catches the error and then ends by itself",
       code: "try { for (;;); } catch {} return 1",
       text: "too many steps",
     },
     {
-      name: "also while its result is shown",
+      name: "if its result is converted to text without end",
       code: "return { toJSON() { for (;;); } }",
       text: "too many steps",
     },
@@ -222,15 +222,15 @@ describe("code without an end", () => {
       code: "console.log('waits'); setInterval(() => {}, 1); await new Promise(() => {})",
     },
     { name: "a long sleep", code: "console.log('waits'); await scheduler.wait(60_000)" },
-  ])("ends by its time limit: $name", async ({ code }) => {
-    waitsPatiently();
+  ])("is stopped at its time limit: $name", async ({ code }) => {
+    disableTimeouts();
     const { text } = await run({ code, timeout_ms: 200 });
     expect(text).toBe(
       "waits\n[The code was stopped: it took too long, perhaps a loop or a promise never ends. Do less in one call.]",
     );
   });
 
-  it("that removed the timer function is not awaited any longer", async () => {
+  it("that cancels the timer of its time limit is ended by the runner", async () => {
     const code =
       "for (let i = 0; i < 100; i++) clearTimeout(i); setInterval(() => {}, 10); await new Promise(() => {})";
     const { text, outcome } = await run({ code, timeout_ms: 100 });
@@ -239,36 +239,36 @@ describe("code without an end", () => {
   });
 
   it("is ended at once when its call is aborted", async () => {
-    const gone = new AbortController();
-    setTimeout(() => gone.abort(new Error("the turn is over")), 50);
+    const controller = new AbortController();
+    setTimeout(() => controller.abort(new Error("the turn is over")), 50);
     await expect(
-      run({ code: "await new Promise(() => {})" }, { signal: gone.signal }),
+      run({ code: "await new Promise(() => {})" }, { signal: controller.signal }),
     ).rejects.toThrow("the turn is over");
   });
 });
 
 describe("a worker of a model's code", () => {
-  it("reaches no network", async () => {
+  it("has no access to a network", async () => {
     const url = `${inject("providersUrl")}/counted`;
-    const here = await fetch(url);
-    await here.body?.cancel();
-    expect(here.status, "the server is there").toBeGreaterThan(0);
+    const directResponse = await fetch(url);
+    await directResponse.body?.cancel();
+    expect(directResponse.status, "the server is running").toBeGreaterThan(0);
     expect(await outputOf(`return await fetch(${JSON.stringify(url)})`)).toContain(
       "TypeError: There is no network here.",
     );
-    const raw = `delete globalThis.fetch; const { fetch: real } = Object.getPrototypeOf(globalThis); return typeof real === "function" ? (await real(${JSON.stringify(url)})).status : "none"`;
-    expect(await outputOf(raw)).toMatch(/not permitted to access the internet|none/);
+    const platformFetch = `delete globalThis.fetch; const { fetch: real } = Object.getPrototypeOf(globalThis); return typeof real === "function" ? (await real(${JSON.stringify(url)})).status : "none"`;
+    expect(await outputOf(platformFetch)).toMatch(/not permitted to access the internet|none/);
     expect(
       await outputOf(`new WebSocket(${JSON.stringify(url.replace("http", "ws"))}); return 1`),
     ).toContain("not permitted to access the internet");
-    const source = `return await new Promise((end) => { const s = new EventSource(${JSON.stringify(url)}); s.onopen = () => end("open"); s.onerror = () => end("refused") })`;
-    expect(await outputOf(source)).toContain("refused");
+    const eventSource = `return await new Promise((end) => { const s = new EventSource(${JSON.stringify(url)}); s.onopen = () => end("open"); s.onerror = () => end("refused") })`;
+    expect(await outputOf(eventSource)).toContain("refused");
     expect(await outputOf(`return await caches.default.match(${JSON.stringify(url)})`)).toMatch(
       /Error/,
     );
   });
 
-  it("has none of the service's names: no secrets and no bindings in any global", async () => {
+  it("has no secrets or bindings of the service in any global", async () => {
     const code = `
       const seen = new Set(), found = [];
       const look = (value, path) => {
@@ -301,7 +301,7 @@ describe("a worker of a model's code", () => {
     "Promise.prototype.then = () => {}; return 1",
     "Object.defineProperty(Object.prototype, 'outcome', { get() { return 1 }, set() {} }); return 1",
     "Response.prototype.constructor = null; globalThis.console = null; return 1",
-  ])("that breaks its own globals breaks only its own call: %s", async (code) => {
+  ])("whose code replaces its globals has no effect on the next call: %s", async (code) => {
     const { text } = await run({ code, timeout_ms: 300 });
     expect(text).toMatch(
       /^\[returned\]|^The code left no readable result|^\[The code was stopped|^The code was stopped|^The runtime ended/,

@@ -1,7 +1,7 @@
 import { expect, inject, it } from "vitest";
 import { connected, context, server, toolOf } from "./support";
 
-it("the client connects from workerd, lists, and checks structured results without making code", async () => {
+it("the client connects in workerd, lists tools and calls them, without generating code", async () => {
   const servers = await connected([server(inject("toolServerUrl"))]);
   expect(servers.list()).toMatchObject([
     { problem: null, version: "2026-07-28", tools: ["add", "recite", "ask"] },
@@ -10,10 +10,10 @@ it("the client connects from workerd, lists, and checks structured results witho
     outcome: "ok",
     text: "42",
   });
-  const stop = new AbortController();
-  stop.abort(new Error("nobody waits"));
+  const controller = new AbortController();
+  controller.abort(new Error("aborted"));
   await expect(
-    toolOf(servers, "mcp__box__add").run({ a: 1, b: 2 }, context({ signal: stop.signal })),
-  ).rejects.toThrow("nobody waits");
+    toolOf(servers, "mcp__box__add").run({ a: 1, b: 2 }, context({ signal: controller.signal })),
+  ).rejects.toThrow("aborted");
   await servers.close();
 });

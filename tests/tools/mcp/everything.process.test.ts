@@ -3,7 +3,7 @@ import type { McpServers } from "../../../src/tools/mcp/mcp-servers";
 import { startEverything } from "./everything";
 import { connected, context, server, toolOf } from "./support";
 
-/** The protocol's own reference server, over HTTP. */
+/** The reference server of the protocol, as a process. */
 let everything: Awaited<ReturnType<typeof startEverything>>;
 let servers: McpServers;
 
@@ -17,11 +17,11 @@ afterAll(async () => {
   await everything?.kill();
 });
 
-const run = (name: string, args: unknown, more = context()) =>
-  toolOf(servers, `mcp__everything__${name}`).run(args, more);
+const run = (name: string, args: unknown, callContext = context()) =>
+  toolOf(servers, `mcp__everything__${name}`).run(args, callContext);
 
 describe("the reference server over HTTP", () => {
-  it("uses its protocol generation, and its tools are offered under their full names", () => {
+  it("uses its protocol revision, and its tools are offered with their full names", () => {
     const [listing] = servers.list();
     expect(listing).toMatchObject({ problem: null, version: "2025-11-25", refused: [] });
     const names = servers.toolsFor("one").map(({ spec }) => spec.name);
@@ -40,7 +40,7 @@ describe("the reference server over HTTP", () => {
     expect(JSON.parse(text)).toMatchObject({ conditions: expect.any(String) });
   });
 
-  it("returns an image as a file, named in a line", async () => {
+  it("returns an image as a file, with a line in the text", async () => {
     const { text, files } = await run("get-tiny-image", {});
     const [file] = files ?? [];
     expect(text).toContain(`[image, image/png, ${file?.bytes.byteLength} bytes: file 1]`);
@@ -48,7 +48,7 @@ describe("the reference server over HTTP", () => {
     expect(Buffer.from(file?.bytes ?? []).toString("latin1")).toMatch(/^\x89PNG\r\n/);
   });
 
-  it("names links in a line, and fetches none", async () => {
+  it("describes links in lines, and does not fetch them", async () => {
     const { text, files } = await run("get-resource-links", { count: 2 });
     expect(text).toMatch(/\[link to a resource demo:\/\/.*; not fetched\]/);
     expect(files).toBeUndefined();
@@ -57,17 +57,17 @@ describe("the reference server over HTTP", () => {
   it.each([
     {
       resourceType: "Text",
-      says: /^\[resource demo:\/\/\S+, text\/plain\]\n.*Resource 1/m,
+      expectedText: /^\[resource demo:\/\/\S+, text\/plain\]\n.*Resource 1/m,
       files: 0,
     },
     {
       resourceType: "Blob",
-      says: /^\[resource demo:\/\/\S+, text\/plain, \d+ bytes: file 1\]$/m,
+      expectedText: /^\[resource demo:\/\/\S+, text\/plain, \d+ bytes: file 1\]$/m,
       files: 1,
     },
-  ])("returns a resource: $resourceType", async ({ resourceType, says, files }) => {
+  ])("returns a resource: $resourceType", async ({ resourceType, expectedText, files }) => {
     const result = await run("get-resource-reference", { resourceType, resourceId: 1 });
-    expect(result.text).toMatch(says);
+    expect(result.text).toMatch(expectedText);
     expect(result.files ?? []).toHaveLength(files);
   });
 
@@ -79,32 +79,32 @@ describe("the reference server over HTTP", () => {
 
   it("reports progress while a call runs", async () => {
     const toolContext = context();
-    const done = await run(
+    const result = await run(
       "trigger-long-running-operation",
       { duration: 1, steps: 4 },
       toolContext,
     );
-    expect(done.outcome).toBe("ok");
+    expect(result.outcome).toBe("ok");
     expect(
       toolContext.news.filter(({ type }) => type === "progress").length,
     ).toBeGreaterThanOrEqual(3);
   });
 
-  it("ends a cancelled call at once, with the signal's reason, and the connection serves the next", async () => {
-    const stop = new AbortController();
+  it("ends a cancelled call immediately with the signal's reason, and the connection can be used again", async () => {
+    const controller = new AbortController();
     const call = run(
       "trigger-long-running-operation",
       { duration: 60, steps: 4 },
-      context({ signal: stop.signal }),
+      context({ signal: controller.signal }),
     );
-    const started = Date.now();
-    setTimeout(() => stop.abort(new Error("nobody waits")), 300);
-    await expect(call).rejects.toThrow("nobody waits");
-    expect(Date.now() - started).toBeLessThan(30_000); // the call alone takes a minute
+    const startedAt = Date.now();
+    setTimeout(() => controller.abort(new Error("aborted")), 300);
+    await expect(call).rejects.toThrow("aborted");
+    expect(Date.now() - startedAt).toBeLessThan(30_000); // the call alone takes a minute
     expect((await run("echo", { message: "still here" })).text).toBe("Echo: still here");
   });
 
-  it("never offers tools that need a person or a model of the client", () => {
+  it("does not offer tools that need a person or a model of the client", () => {
     const names = servers.toolsFor("one").map(({ spec }) => spec.name);
     expect(names.filter((name) => /sampling|elicitation|roots/.test(name))).toEqual([]);
   });

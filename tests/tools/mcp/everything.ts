@@ -5,7 +5,7 @@ import path from "node:path";
 import { vi } from "vitest";
 import { freePort } from "../../../simulated/service/loopback";
 
-/** The protocol's own reference server over HTTP, as a process. */
+/** Starts the reference server of the protocol, over HTTP, as a process. */
 export async function startEverything() {
   const port = await freePort();
   const manifest = createRequire(import.meta.url).resolve(
@@ -21,9 +21,9 @@ export async function startEverything() {
   await vi.waitFor(() => fetch(url), { timeout: 30_000, interval: 100 });
   const kill = async () => {
     if (child.exitCode !== null || child.signalCode !== null) return;
-    const gone = once(child, "exit");
+    const exited = once(child, "exit");
     child.kill("SIGKILL");
-    await gone;
+    await exited;
   };
   return { url, kill };
 }

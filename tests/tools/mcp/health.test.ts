@@ -16,50 +16,55 @@ import { MissingSecretError } from "../../../src/tools/mcp/environment";
 import { connected, context, environment, server, toolOf } from "./support";
 import type { SecretUse } from "../../../src/tools/secret-bindings";
 
-/** Connections over time: kept, lost, made again, paused. */
+/** Connections during a session: shared, lost, opened again, paused. */
 
 const done: Script["call"] = ({ response, message }) => reply(response, message.id, text("done"));
-const answers = (...statuses: number[]): Script["call"] => {
-  let nth = 0;
-  return (asked) => {
-    const status = statuses[nth++] ?? 200;
-    return status === 200 ? done?.(asked) : void asked.response.writeHead(status).end("busy");
+const answersWith = (...statuses: number[]): Script["call"] => {
+  let index = 0;
+  return (scriptedCall) => {
+    const status = statuses[index++] ?? 200;
+    return status === 200
+      ? done?.(scriptedCall)
+      : void scriptedCall.response.writeHead(status).end("busy");
   };
 };
 
 describe("a connection", () => {
-  it("is made once, and serves all calls of the session", async () => {
-    const made = await serve(only(done));
-    const servers = keep(await connected([server(made.url)]));
+  it("is opened once, for all calls of the session", async () => {
+    const toolServer = await serve(only(done));
+    const servers = keep(await connected([server(toolServer.url)]));
     const run = toolOf(servers, "mcp__box__act");
     await Promise.all(Array.from({ length: 5 }, () => run.run({}, context())));
-    expect(made.messages("initialize")).toHaveLength(1);
-    expect(made.messages("tools/list")).toHaveLength(1);
-    expect(made.messages("tools/call")).toHaveLength(5);
+    expect(toolServer.messages("initialize")).toHaveLength(1);
+    expect(toolServer.messages("tools/list")).toHaveLength(1);
+    expect(toolServer.messages("tools/call")).toHaveLength(5);
   });
 
-  it("reports when a call has got the server's first response", async () => {
-    const { promise: mayEnd, resolve: end } = Promise.withResolvers<void>();
-    const made = await serve(
+  it("calls onHeaders when the headers of a call's response arrive", async () => {
+    const { promise: mayEnd, resolve: endReply } = Promise.withResolvers<void>();
+    const toolServer = await serve(
       only(async ({ response, message }) => {
         startStream(response);
         await mayEnd;
         response.end(frame({ jsonrpc: "2.0", id: message.id, result: text("done") }));
       }),
     );
-    const servers = keep(await connected([server(made.url)]));
-    const { promise: came, resolve: onHeaders } = Promise.withResolvers<void>();
+    const servers = keep(await connected([server(toolServer.url)]));
+    const { promise: headersCame, resolve: onHeaders } = Promise.withResolvers<void>();
     const call = toolOf(servers, "mcp__box__act").run({}, context({ onHeaders }));
-    await came;
-    end();
+    await headersCame;
+    endReply();
     expect(await call).toEqual({ outcome: "ok", text: "done" });
   });
 
-  it("is made with many servers at once, and one that is down does not delay the others", async () => {
-    const many = await Promise.all(Array.from({ length: 8 }, () => serve(only(done))));
+  it("is opened to all servers at the same time, and a server that is down does not delay the others", async () => {
+    const toolServers = await Promise.all(Array.from({ length: 8 }, () => serve(only(done))));
     const down = server("http://127.0.0.1:9/mcp", { name: "down" });
     const servers = keep(
-      await connected([down, ...many.map(({ url }, nth) => server(url, { name: `s${nth}` }))]),
+      await connected([
+        down,
+        ...toolServers.map(({ url }, index) => server(url, { name: `s${index}` })),
+      ]),
     );
     expect(servers.toolsFor("one")).toHaveLength(8);
     expect(servers.list()[0]).toMatchObject({
@@ -68,57 +73,61 @@ describe("a connection", () => {
     });
   });
 
-  it("with a server that never answers fails at the time limit, and does not delay the others", async () => {
-    const silent = await serve({ first: () => true });
-    const good = await serve(only(done));
-    const started = Date.now();
-    const mute = server(silent.url, { name: "mute", connectMs: 700 });
-    const servers = keep(await connected([mute, server(good.url, { connectMs: 20_000 })]));
-    expect(Date.now() - started).toBeLessThan(10_000); // half of the total time limit
+  it("to a server that does not answer fails at the time limit, and does not delay the others", async () => {
+    const silentServer = await serve({ first: () => true });
+    const goodServer = await serve(only(done));
+    const startedAt = Date.now();
+    const mute = server(silentServer.url, { name: "mute", connectMs: 700 });
+    const servers = keep(await connected([mute, server(goodServer.url, { connectMs: 20_000 })]));
+    expect(Date.now() - startedAt).toBeLessThan(10_000); // half of the total time limit
     expect(servers.list()).toMatchObject([
       { problem: expect.stringMatching(/did not answer in time/) },
       { problem: null },
     ]);
   });
 
-  it("is listed once for concurrent callers, and one aborted caller does not cancel it for the others", async () => {
-    const made = await serve(only(done));
+  it("lists tools once for concurrent callers, and an abort of one caller does not cancel the listing", async () => {
+    const toolServer = await serve(only(done));
     const servers = new McpServers(environment());
     keep(servers);
     servers.know(
-      new Map([["one", { servers: [server(made.url)], allowedTools: null, excludeTools: [] }]]),
+      new Map([
+        ["one", { servers: [server(toolServer.url)], allowedTools: null, excludeTools: [] }],
+      ]),
       new Map(),
     );
-    const leaving = new AbortController();
-    const left = servers.refreshFor("one", leaving.signal);
-    const stays = servers.refreshFor("one", AbortSignal.timeout(5_000));
-    leaving.abort(new Error("not needed any more"));
-    await expect(left).rejects.toThrow("not needed any more");
-    await stays;
+    const controller = new AbortController();
+    const abortedRefresh = servers.refreshFor("one", controller.signal);
+    const otherRefresh = servers.refreshFor("one", AbortSignal.timeout(5_000));
+    controller.abort(new Error("not needed any more"));
+    await expect(abortedRefresh).rejects.toThrow("not needed any more");
+    await otherRefresh;
     expect(servers.offersFor("one")).toMatchObject([
       { server: "box", problem: null, tools: [{ rule: { name: "mcp__box__act" } }] },
     ]);
-    expect(made.messages("tools/list")).toHaveLength(1);
+    expect(toolServer.messages("tools/list")).toHaveLength(1);
   });
 
-  it("is not made without the operator's secret, and the error names the missing secret", async () => {
-    const made = await serve(only(done));
+  it("is not opened without the operator's secret, and the error names the missing secret", async () => {
+    const toolServer = await serve(only(done));
     const secretOf = (name: string, { url }: SecretUse): string => {
       throw new MissingSecretError(`the service has no ${name} for ${new URL(url).origin}`);
     };
     const servers = keep(
-      await connected([server(made.url, { headers: { "x-key": "${BOX_KEY}" } })], { secretOf }),
+      await connected([server(toolServer.url, { headers: { "x-key": "${BOX_KEY}" } })], {
+        secretOf,
+      }),
     );
     expect(servers.list()[0]?.problem).toBe(
-      `The tool server box cannot be asked: the service has no BOX_KEY for ${new URL(made.url).origin}.`,
+      `The tool server box cannot be asked: the service has no BOX_KEY for ${new URL(toolServer.url).origin}.`,
     );
-    expect(made.received).toEqual([]);
+    expect(toolServer.received).toEqual([]);
   });
 
-  it("is made again when the server has lost the session, and the call continues", async () => {
+  it("is opened again when the server has lost the session, and the call is repeated", async () => {
     const script: Script = { ...only(done), session: "first" };
-    const made = await serve(script);
-    const servers = keep(await connected([server(made.url)]));
+    const toolServer = await serve(script);
+    const servers = keep(await connected([server(toolServer.url)]));
     script.session = "second";
     script.first = ({ received, response }) => {
       if (received.headers["mcp-session-id"] !== "first") return false;
@@ -129,19 +138,21 @@ describe("a connection", () => {
       outcome: "ok",
       text: "done",
     });
-    expect(made.messages("initialize")).toHaveLength(2);
+    expect(toolServer.messages("initialize")).toHaveLength(2);
   });
 
-  it("of a server that was down is reported as working with the first listing, for any caller", async () => {
+  it("to a server that was down has no problem any more after the next listing", async () => {
     let isDown = false;
     const first: Script["first"] = ({ response }) => {
       if (isDown) response.writeHead(503).end();
       return isDown;
     };
-    const made = await serve({ ...only(done), first });
+    const toolServer = await serve({ ...only(done), first });
     const problems: (string | null)[] = [];
     const servers = keep(
-      await connected([server(made.url)], { listed: ({ problem }) => problems.push(problem) }),
+      await connected([server(toolServer.url)], {
+        listed: ({ problem }) => problems.push(problem),
+      }),
     );
     isDown = true;
     await servers.refreshFor("one", AbortSignal.timeout(5_000));
@@ -154,92 +165,98 @@ describe("a connection", () => {
     ]);
   });
 
-  it("ends with the session, with a notice to the server", async () => {
-    const made = await serve({ ...only(done), session: "one" });
-    const servers = await connected([server(made.url)]);
+  it("is closed at the end of the session, with a notice to the server", async () => {
+    const toolServer = await serve({ ...only(done), session: "one" });
+    const servers = await connected([server(toolServer.url)]);
     await servers.close();
-    expect(made.received.filter(({ method }) => method === "DELETE")).toHaveLength(1);
+    expect(toolServer.received.filter(({ method }) => method === "DELETE")).toHaveLength(1);
   });
 });
 
 describe("a failed call", () => {
-  const trusted = async (
+  const callWithHints = async (
     call: Script["call"],
     hints: object,
     allows: "idempotent" | "read_only" | null,
   ) => {
-    const made = await serve({
+    const toolServer = await serve({
       tools: [tool("act", { annotations: hints })],
       ...(call && { call }),
     });
-    const trust = allows === null ? [] : [{ url: made.url, tool: "act", allows }];
-    const servers = keep(await connected([server(made.url)], { trust }));
-    const act1 = toolOf(servers, "mcp__box__act");
-    return { made, act1, result: await act1.run({}, context({ idempotencyKey: "the-key" })) };
+    const trust = allows === null ? [] : [{ url: toolServer.url, tool: "act", allows }];
+    const servers = keep(await connected([server(toolServer.url)], { trust }));
+    const actTool = toolOf(servers, "mcp__box__act");
+    return {
+      toolServer,
+      actTool,
+      result: await actTool.run({}, context({ idempotencyKey: "the-key" })),
+    };
   };
 
-  it("is tried again if both operator and server declare it safe, with the same key", async () => {
-    const { made, act1, result } = await trusted(
-      answers(503, 502),
+  it("is retried with the same key if the operator and the server declare the tool safe", async () => {
+    const { toolServer, actTool, result } = await callWithHints(
+      answersWith(503, 502),
       { idempotentHint: true },
       "idempotent",
     );
-    expect(act1.rule).toEqual({ name: "mcp__box__act", acts_outside: true, idempotent: true });
+    expect(actTool.rule).toEqual({ name: "mcp__box__act", acts_outside: true, idempotent: true });
     expect(result).toEqual({ outcome: "ok", text: "done" });
-    expect(made.messages("tools/call").map(({ params }) => params?.["_meta"])).toEqual(
+    expect(toolServer.messages("tools/call").map(({ params }) => params?.["_meta"])).toEqual(
       Array.from({ length: 3 }, () => expect.objectContaining({ [CALL_KEY]: "the-key" })),
     );
   });
 
-  it("runs in planning mode if the config declares it read-only, and is not tried again for that reason (D8)", async () => {
+  it("is not retried if only the config declares the tool read-only; the tool may run in planning mode (D8)", async () => {
     const hints = { idempotentHint: true, readOnlyHint: true };
-    const call = answers(503);
-    const made = await serve({
+    const call = answersWith(503);
+    const toolServer = await serve({
       tools: [tool("act", { annotations: hints })],
       ...(call && { call }),
     });
-    const servers = keep(await connected([{ ...server(made.url), readOnlyTools: ["ac*"] }], {}));
-    const act1 = toolOf(servers, "mcp__box__act");
-    expect(act1.rule).toEqual({
+    const servers = keep(
+      await connected([{ ...server(toolServer.url), readOnlyTools: ["ac*"] }], {}),
+    );
+    const actTool = toolOf(servers, "mcp__box__act");
+    expect(actTool.rule).toEqual({
       name: "mcp__box__act",
       acts_outside: true,
       idempotent: false,
       runs_in_planning: true,
     });
-    expect((await act1.run({}, context())).outcome).toBe("error");
-    expect(made.messages("tools/call")).toHaveLength(1);
+    expect((await actTool.run({}, context())).outcome).toBe("error");
+    expect(toolServer.messages("tools/call")).toHaveLength(1);
   });
 
   it.each([
     {
-      name: "only the server declares it safe",
+      name: "only the server declares the tool safe",
       hints: { idempotentHint: true, readOnlyHint: true },
       allows: null,
     },
-    { name: "only the operator declares it safe", hints: {}, allows: "idempotent" as const },
-  ])("is not tried again if $name", async ({ hints, allows }) => {
-    const { made, result } = await trusted(answers(503), hints, allows);
+    { name: "only the operator declares the tool safe", hints: {}, allows: "idempotent" as const },
+  ])("is not retried if $name", async ({ hints, allows }) => {
+    const { toolServer, result } = await callWithHints(answersWith(503), hints, allows);
     expect(result.outcome).toBe("error");
-    expect(made.messages("tools/call")).toHaveLength(1);
+    expect(toolServer.messages("tools/call")).toHaveLength(1);
   });
 
   it("has an unknown outcome if it may have taken effect, and is only an error otherwise", async () => {
-    expect((await act(only(answers(500)))).result.outcome).toBe("unknown");
-    expect((await act(only(answers(429)))).result.outcome).toBe("error");
-    expect((await act(only(answers(400)))).result.outcome).toBe("error");
+    expect((await act(only(answersWith(500)))).result.outcome).toBe("unknown");
+    expect((await act(only(answersWith(429)))).result.outcome).toBe("error");
+    expect((await act(only(answersWith(400)))).result.outcome).toBe("error");
   });
 
-  it("of a server that fails three times in a row is the last for a while", async () => {
+  it("is the last one for 10 s if the server has failed three times in a row", async () => {
     let now = 1_000_000;
-    const made = await serve(only(answers(500, 500, 500)));
-    const servers = keep(await connected([server(made.url)], { now: () => now }));
+    const toolServer = await serve(only(answersWith(500, 500, 500)));
+    const servers = keep(await connected([server(toolServer.url)], { now: () => now }));
     const run = () => toolOf(servers, "mcp__box__act").run({}, context({ now: () => now }));
-    for (let nth = 0; nth < 3; nth++) await run();
+    for (let index = 0; index < 3; index++) await run();
     expect(await run()).toMatchObject({
       outcome: "error",
       text: expect.stringContaining("is not asked again for 10 s"),
     });
-    expect(made.messages("tools/call")).toHaveLength(3);
+    expect(toolServer.messages("tools/call")).toHaveLength(3);
     now += 10_000;
     expect((await run()).text).toBe("done");
   });
@@ -248,17 +265,19 @@ describe("a failed call", () => {
 describe("a connection that several calls share", () => {
   afterEach(() => void vi.useRealTimers());
 
-  /** A server with a tool that responds on demand, and a tool that fails at once. */
+  /** A server with two tools: `slow` answers when the test says so, `bad` fails immediately. */
   const shared = async (fail: Script["call"], { callMs = 5_000 } = {}) => {
     const waiting: ScriptedCall[] = [];
-    const made = await serve({
+    const toolServer = await serve({
       tools: [tool("slow"), tool("bad")],
-      call: (asked) =>
-        asked.message.params?.["name"] === "bad" ? fail?.(asked) : void waiting.push(asked),
+      call: (scriptedCall) =>
+        scriptedCall.message.params?.["name"] === "bad"
+          ? fail?.(scriptedCall)
+          : void waiting.push(scriptedCall),
     });
-    const servers = keep(await connected([server(made.url, { callMs })]));
+    const servers = keep(await connected([server(toolServer.url, { callMs })]));
     const run = (name: string) => toolOf(servers, `mcp__box__${name}`).run({}, context());
-    const begun = async (count: number) => {
+    const startCalls = async (count: number) => {
       const calls = Array.from({ length: count }, () => run("slow"));
       await expect.poll(() => waiting.length).toBe(count);
       return calls;
@@ -270,11 +289,11 @@ describe("a connection that several calls share", () => {
     const cutAll = () => {
       for (const { response } of waiting.splice(0)) response.destroy();
     };
-    return { made, servers, run, begun, answerAll, cutAll };
+    return { toolServer, servers, run, startCalls, answerAll, cutAll };
   };
 
   it.each([
-    { what: "fails with 503", fail: answers(503) },
+    { what: "fails with 503", fail: answersWith(503) },
     {
       what: "is cut off",
       fail: (({ response }) => void response.destroy()) satisfies Script["call"],
@@ -285,30 +304,32 @@ describe("a connection that several calls share", () => {
         void flood(response, "x".repeat(1_000_000), 30_000_000)) satisfies Script["call"],
     },
   ])(
-    "is not closed when one of them $what: the others get their results, and the next call gets a new connection",
+    "stays open for the others when one call $what, and the next call gets a new connection",
     async ({ fail }) => {
-      const { made, run, begun, answerAll } = await shared(fail);
-      const others = await begun(3);
+      const { toolServer, run, startCalls, answerAll } = await shared(fail);
+      const others = await startCalls(3);
       expect((await run("bad")).outcome).not.toBe("ok");
       answerAll();
       expect(await Promise.all(others)).toEqual(
         Array.from({ length: 3 }, () => ({ outcome: "ok", text: "done" })),
       );
-      const [next] = await begun(1);
+      const [next] = await startCalls(1);
       answerAll();
       expect(await next).toEqual({ outcome: "ok", text: "done" });
-      expect(made.messages("initialize")).toHaveLength(2);
+      expect(toolServer.messages("initialize")).toHaveLength(2);
     },
   );
 
-  it("is not closed when one of them is late", async () => {
-    const { made, run, begun, answerAll } = await shared(() => undefined, { callMs: 60_000 });
-    // on a slow machine the other call would be late, too
+  it("stays open for the others when one call exceeds its time limit", async () => {
+    const { toolServer, run, startCalls, answerAll } = await shared(() => undefined, {
+      callMs: 60_000,
+    });
+    // With real timers, the other call could exceed its time limit too on a slow machine.
     vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
     const late = run("bad");
-    await expect.poll(() => made.messages("tools/call").length).toBe(1);
+    await expect.poll(() => toolServer.messages("tools/call").length).toBe(1);
     await vi.advanceTimersByTimeAsync(30_000);
-    const [other] = await begun(1);
+    const [other] = await startCalls(1);
     await vi.advanceTimersByTimeAsync(30_000);
     expect(await late).toMatchObject({
       outcome: "unknown",
@@ -318,38 +339,38 @@ describe("a connection that several calls share", () => {
     expect(await other).toEqual({ outcome: "ok", text: "done" });
   });
 
-  it("counts one failure for the breaker when all of them fail with it", async () => {
-    const { begun, answerAll, cutAll } = await shared(undefined);
-    const all = await begun(5);
+  it("counts as one failure for the breaker if all its calls fail because it breaks", async () => {
+    const { startCalls, answerAll, cutAll } = await shared(undefined);
+    const all = await startCalls(5);
     cutAll();
     expect((await Promise.all(all)).map(({ outcome }) => outcome)).toEqual(
       Array.from({ length: 5 }, () => "unknown"),
     );
-    const [next] = await begun(1);
+    const [next] = await startCalls(1);
     answerAll();
     expect(await next).toEqual({ outcome: "ok", text: "done" });
   });
 
-  it("counts one failure when all of them wait for it and it cannot be made", async () => {
-    const { made, run, begun, answerAll } = await shared(answers(503));
+  it("counts as one failure for the breaker if calls wait for it and it cannot be opened", async () => {
+    const { toolServer, run, startCalls, answerAll } = await shared(answersWith(503));
     await run("bad"); // the next call needs a new connection
-    made.script.first = ({ response }) => {
+    toolServer.script.first = ({ response }) => {
       response.writeHead(500).end();
       return true;
     };
     const all = await Promise.all(Array.from({ length: 5 }, () => run("slow")));
-    expect(all.map(({ text: said }) => said)).toEqual(
+    expect(all.map(({ text: resultText }) => resultText)).toEqual(
       Array.from({ length: 5 }, () => expect.stringContaining("HTTP 500")),
     );
-    delete made.script.first;
-    const [next] = await begun(1);
+    delete toolServer.script.first;
+    const [next] = await startCalls(1);
     answerAll();
     expect(await next).toEqual({ outcome: "ok", text: "done" });
   });
 
-  it("is closed with the session, also a connection that only old calls use", async () => {
-    const { servers, run, begun } = await shared(answers(503));
-    const [old] = await begun(1);
+  it("is closed at the end of the session, even if only old calls use it", async () => {
+    const { servers, run, startCalls } = await shared(answersWith(503));
+    const [old] = await startCalls(1);
     await run("bad");
     await servers.close();
     expect(await old).toMatchObject({ outcome: "unknown" });

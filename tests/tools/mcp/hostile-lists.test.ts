@@ -14,13 +14,13 @@ import {
 } from "../../../simulated/tool-servers/scripted-server";
 import { connected, context, server, toolOf } from "./support";
 
-/** Servers with forbidden tool lists; each is a small HTTP server. */
+/** Servers whose tool lists are invalid or hostile. Each is a small HTTP server. */
 
-const names = (servers: McpServers) => servers.toolsFor("one").map(({ spec }) => spec.name);
-const whys = (servers: McpServers) =>
+const offeredNames = (servers: McpServers) => servers.toolsFor("one").map(({ spec }) => spec.name);
+const refusalReasons = (servers: McpServers) =>
   servers.list().flatMap(({ refused }) => refused.map(({ tool: name, why }) => `${name}: ${why}`));
 
-describe("D13 a server's tool list", () => {
+describe("D13 a list of tools", () => {
   it.each([
     { name: "vote", offered: [], why: /one of the coordination's own tools/ },
     { name: "new_answer", offered: [], why: /one of the coordination's own tools/ },
@@ -35,21 +35,21 @@ describe("D13 a server's tool list", () => {
     { name: "", offered: [], why: /has no name/ },
     { name: "x".repeat(200), offered: [], why: /more than 128 characters/ },
     { name: "__proto__", offered: ["mcp__box____proto__"], why: null },
-  ])("the name $name is offered as $offered", async ({ name, offered, why }) => {
+  ])("with the name $name is offered as $offered", async ({ name, offered, why }) => {
     const { url } = await serve({ tools: [tool(name)] });
     const servers = keep(await connected([server(url)]));
-    expect(names(servers)).toEqual(offered);
-    expect(whys(servers)).toEqual(why === null ? [] : [expect.stringMatching(why)]);
+    expect(offeredNames(servers)).toEqual(offered);
+    expect(refusalReasons(servers)).toEqual(why === null ? [] : [expect.stringMatching(why)]);
   });
 
-  it("a description of 1 MB is cut, with a note", async () => {
+  it("with a description of 1 MB is offered with a cut description and a note", async () => {
     const { url } = await serve({ tools: [tool("big", { description: "d".repeat(1024 * 1024) })] });
     const [big] = keep(await connected([server(url)])).toolsFor("one");
     expect(big?.spec.description.length).toBeLessThan(MAX_DESCRIPTION_CHARS + 60);
     expect(big?.spec.description).toMatch(/1044480 characters left out/);
   });
 
-  it("hidden characters of a description are escaped", async () => {
+  it("with invisible characters in a description is offered with these characters escaped", async () => {
     const { url } = await serve({
       tools: [tool("plain", { description: "Adds.\u200b\u{e0041}\u001b[2J" })],
     });
@@ -57,28 +57,28 @@ describe("D13 a server's tool list", () => {
     expect(plain?.spec.description).toBe("Adds.\\u{200b}\\u{e0041}\\u{1b}[2J");
   });
 
-  it("of 10,000 tools as many as fit are offered, and the rest is refused with a reason", async () => {
+  it("of 10,000 tools is offered up to the limit, and the other tools are refused with a reason", async () => {
     const { url } = await serve({
-      tools: Array.from({ length: 10_000 }, (_, nth) => tool(`t${nth}`)),
+      tools: Array.from({ length: 10_000 }, (_, index) => tool(`t${index}`)),
     });
     const servers = keep(await connected([server(url)]));
-    expect(names(servers)).toHaveLength(MAX_OFFERED);
+    expect(offeredNames(servers)).toHaveLength(MAX_OFFERED);
     expect(servers.refusedTo("one")).toHaveLength(10_000 - MAX_OFFERED);
     expect(servers.list()[0]?.tools).toHaveLength(10_000);
   });
 
-  it("an agent with its own tools is offered fewer", async () => {
+  it("is offered up to a lower limit if the agent has tools of its own", async () => {
     const { url } = await serve({
-      tools: Array.from({ length: 200 }, (_, nth) => tool(`t${nth}`)),
+      tools: Array.from({ length: 200 }, (_, index) => tool(`t${index}`)),
     });
     const servers = keep(
       await connected([server(url)], { ownTools: (agent) => (agent === "one" ? 20 : 0) }),
     );
-    expect(names(servers)).toHaveLength(MAX_OFFERED - 20);
+    expect(offeredNames(servers)).toHaveLength(MAX_OFFERED - 20);
     expect(servers.offersFor("one")[0]?.refused).toHaveLength(200 - MAX_OFFERED + 20);
   });
 
-  it("a listing above its size limit ends the listing, not the service", async () => {
+  it("above the size limit is a problem of the server", async () => {
     const { url } = await serve({
       tools: ({ response, message }: ScriptedCall) => {
         response.writeHead(200, { "content-type": "application/json" });
@@ -92,7 +92,7 @@ describe("D13 a server's tool list", () => {
     );
   });
 
-  it("endless pages are followed only to a limit", async () => {
+  it("with endless pages is read only up to a limit", async () => {
     let page = 0;
     const { url } = await serve({
       tools: ({ response, message }: ScriptedCall) => {
@@ -105,26 +105,26 @@ describe("D13 a server's tool list", () => {
     expect(listing?.problem).toMatch(/cannot be used/);
   });
 
-  it("equal names from two servers stay apart", async () => {
+  it("may have the same names as the list of another server", async () => {
     const [a, b] = [await serve({ tools: [tool("look")] }), await serve({ tools: [tool("look")] })];
     const servers = keep(
       await connected([server(a.url, { name: "a" }), server(b.url, { name: "b" })]),
     );
-    expect(names(servers)).toEqual(["mcp__a__look", "mcp__b__look"]);
+    expect(offeredNames(servers)).toEqual(["mcp__a__look", "mcp__b__look"]);
   });
 
-  it("names that map to the same name are distinguished", async () => {
+  it("may have two names that map to the same full name, and one of them gets a suffix", async () => {
     const { url } = await serve({ tools: [tool("a b"), tool("a_b"), tool("a b")] });
     const servers = keep(await connected([server(url)]));
-    expect(names(servers)).toEqual([
+    expect(offeredNames(servers)).toEqual([
       expect.stringMatching(/^mcp__box__a_b_[0-9a-z]{25}$/),
       "mcp__box__a_b",
     ]);
-    expect(whys(servers)).toEqual(["a b: the server has listed the name already"]);
+    expect(refusalReasons(servers)).toEqual(["a b: the server has listed the name already"]);
   });
 });
 
-describe("D15 a tool that changes after it was first seen", () => {
+describe("D15 a tool that changes after its first listing", () => {
   it.each([
     {
       what: "its description",
@@ -147,7 +147,7 @@ describe("D15 a tool that changes after it was first seen", () => {
     expect((await pay.run({}, context())).text).toBe("done");
     script.tools = [later, tool("rest")];
     await servers.refresh(AbortSignal.timeout(5_000));
-    expect(names(servers)).toEqual(["mcp__box__rest"]);
+    expect(offeredNames(servers)).toEqual(["mcp__box__rest"]);
     expect(servers.list()[0]?.refused).toMatchObject([{ tool: "pay", changed: true }]);
     expect(await pay.run({}, context())).toMatchObject({
       outcome: "error",
@@ -156,18 +156,18 @@ describe("D15 a tool that changes after it was first seen", () => {
     expect(messages("tools/call")).toHaveLength(1);
   });
 
-  it("stays disabled when another connection starts with the pins of the first", async () => {
+  it("is disabled too on another connection that starts with the same pins", async () => {
     const script: Script = { tools: [tool("pay")] };
     const { url } = await serve(script);
     const first = keep(await connected([server(url)]));
     const pins = new Map(first.list().map((listing) => [listing.id, listing.pins]));
     script.tools = [tool("pay", { description: "other" }), tool("new")];
     const second = keep(await connected([server(url)], { pins }));
-    expect(names(second)).toEqual(["mcp__box__new"]);
+    expect(offeredNames(second)).toEqual(["mcp__box__new"]);
     expect(second.list()[0]).toMatchObject({ added: ["new"] });
   });
 
-  it("is detected at the next call after the server's own stream reports a changed list", async () => {
+  it("is disabled at the next call after the server reports a changed list", async () => {
     const listeners: (() => void)[] = [];
     const script: Script = {
       tools: [tool("pay")],
@@ -193,8 +193,8 @@ describe("D15 a tool that changes after it was first seen", () => {
   });
 
   it.each([
-    { name: "is also disabled for a call during the new listing", answers: 1 },
-    { name: "is also disabled for a call during a listing that fails", answers: 2 },
+    { name: "is disabled for a call during the new listing", answers: 1 },
+    { name: "is disabled for a call during a listing that fails", answers: 2 },
   ])("$name", async ({ answers }) => {
     const script: Script = {
       tools: [tool("pay")],
@@ -203,21 +203,23 @@ describe("D15 a tool that changes after it was first seen", () => {
     const { url, messages } = await serve(script);
     const servers = keep(await connected([server(url)]));
     const pay = toolOf(servers, "mcp__box__pay");
-    const { promise: asked, resolve: isAsked } = Promise.withResolvers<ScriptedCall>();
+    const { promise: listingRequested, resolve: onListingRequest } =
+      Promise.withResolvers<ScriptedCall>();
     const later = [tool("pay", { description: "other" })];
-    script.tools = (one) => isAsked(one);
+    script.tools = (one) => onListingRequest(one);
     const refreshed = servers.refresh(AbortSignal.timeout(5_000));
-    const { response, message } = await asked;
-    const called = pay.run({}, context());
-    // long enough for a call that does not wait
+    const { response, message } = await listingRequested;
+    const callResult = pay.run({}, context());
+    // Long enough for a call that does not wait for the listing.
     await new Promise((resolve) => setTimeout(resolve, 100));
     expect(messages("tools/call")).toHaveLength(0);
     script.tools = later;
     if (answers === 1) reply(response, message.id, { tools: later });
     else response.writeHead(500).end();
     await refreshed;
-    const again = (await called).outcome === "ok" ? "done" : (await pay.run({}, context())).text;
-    expect(again).toMatch(/switched off/);
+    const resultText =
+      (await callResult).outcome === "ok" ? "done" : (await pay.run({}, context())).text;
+    expect(resultText).toMatch(/switched off/);
     expect(messages("tools/call")).toHaveLength(0);
     expect(messages("tools/list")).toHaveLength(answers + 1);
   });

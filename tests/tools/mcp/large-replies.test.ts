@@ -5,40 +5,42 @@ import { reply, text } from "../../../simulated/tool-servers/scripted-server";
 import { connected, context, server, toolOf } from "./support";
 
 /**
- * One large reply is in memory at a time, over all servers: from its second megabyte until its
- * result is stored.
+ * Only one large reply of all servers may be in memory at a time: from its second megabyte until
+ * its result is stored.
  */
 
 const LARGE = text("x".repeat(3_000_000));
 const repliesLarge = only(({ response, message }) => reply(response, message.id, LARGE));
-/** Long enough for a reply on this machine. */
+/** Long enough for a reply that does not have to wait. */
 const A_WHILE_MS = 400;
 const aWhile = () => new Promise((resolve) => setTimeout(resolve, A_WHILE_MS));
 
-/** Two servers with one tool each, and calls that store their results when a test says so. */
-async function two(first = repliesLarge, second = repliesLarge, trusted = false) {
+/** Two servers with one tool each. A call's result counts as stored after `storeResult`. */
+async function twoServers(first = repliesLarge, second = repliesLarge, isRepeatable = false) {
   const [one, other] = [await serve(first), await serve(second)];
-  const trust = trusted ? [{ url: other.url, tool: "act", allows: "idempotent" as const }] : [];
+  const trust = isRepeatable
+    ? [{ url: other.url, tool: "act", allows: "idempotent" as const }]
+    : [];
   const servers = keep(
     await connected([server(one.url), server(other.url, { name: "other" })], { trust }),
   );
   const call = (name: "box" | "other") => {
     const releases: (() => void)[] = [];
     const abort = new AbortController();
-    const seen = { isDone: false };
+    const state = { isDone: false };
     const onResultStored = (release: () => void) => void releases.push(release);
     const run = toolOf(servers, `mcp__${name}__act`).run(
       {},
       context({ signal: abort.signal, onResultStored }),
     );
     const ended = run.finally(() => {
-      seen.isDone = true;
+      state.isDone = true;
     });
     ended.catch(() => undefined);
     return {
       ended,
-      seen,
-      abort: () => abort.abort(new Error("nobody waits")),
+      state,
+      abort: () => abort.abort(new Error("aborted")),
       storeResult: () => releases.map((release) => release()),
     };
   };
@@ -47,19 +49,19 @@ async function two(first = repliesLarge, second = repliesLarge, trusted = false)
 
 describe("a large reply", () => {
   it("is not received before the result of the previous one is stored", async () => {
-    const { other, call } = await two();
+    const { other, call } = await twoServers();
     const first = call("box");
     expect((await first.ended).text).toHaveLength(3_000_000);
     const second = call("other");
     await expect.poll(() => other.messages("tools/call").length).toBe(1);
     await aWhile();
-    expect(second.seen.isDone).toBe(false);
+    expect(second.state.isDone).toBe(false);
     first.storeResult();
     expect((await second.ended).text).toHaveLength(3_000_000);
   });
 
-  it("does not delay a small one", async () => {
-    const { call } = await two(
+  it("does not delay a small reply", async () => {
+    const { call } = await twoServers(
       repliesLarge,
       only(({ response, message }) => reply(response, message.id, text("small"))),
     );
@@ -67,8 +69,8 @@ describe("a large reply", () => {
     expect((await call("other").ended).text).toBe("small");
   });
 
-  it("that is never stored delays no other", async () => {
-    const { one, call } = await two();
+  it("that is not stored does not delay others after its call", async () => {
+    const { one, call } = await twoServers();
     const servers = keep(await connected([server(one.url)]));
     const act = toolOf(servers, "mcp__box__act");
     await act.run({}, context());
@@ -76,45 +78,45 @@ describe("a large reply", () => {
     await call("other").ended;
   });
 
-  it("that is aborted in the middle does not delay others", async () => {
-    const begun: ServerResponse[] = [];
-    const stalls = only(({ response }) => {
+  it("that is aborted while it is received does not delay others", async () => {
+    const startedReplies: ServerResponse[] = [];
+    const incompleteReply = only(({ response }) => {
       response
         .writeHead(200, { "content-type": "application/json" })
         .write(`{"jsonrpc":"2.0","x":"${"x".repeat(2_000_000)}`);
-      begun.push(response);
+      startedReplies.push(response);
     });
-    const { call } = await two(stalls);
+    const { call } = await twoServers(incompleteReply);
     const first = call("box");
-    await expect.poll(() => begun.length).toBe(1);
+    await expect.poll(() => startedReplies.length).toBe(1);
     await aWhile();
     const second = call("other");
     await aWhile();
-    expect(second.seen.isDone).toBe(false);
+    expect(second.state.isDone).toBe(false);
     first.abort();
-    await expect(first.ended).rejects.toThrow("nobody waits");
+    await expect(first.ended).rejects.toThrow("aborted");
     expect((await second.ended).text).toHaveLength(3_000_000);
   });
 
   it("that is aborted while it waits does not delay others", async () => {
-    const { other, call } = await two();
+    const { other, call } = await twoServers();
     const first = call("box");
     await first.ended;
     const second = call("other");
     await expect.poll(() => other.messages("tools/call").length).toBe(1);
     await aWhile();
     second.abort();
-    await expect(second.ended).rejects.toThrow("nobody waits");
+    await expect(second.ended).rejects.toThrow("aborted");
     const third = call("other");
     await aWhile();
-    expect(third.seen.isDone).toBe(false);
+    expect(third.state.isDone).toBe(false);
     first.storeResult();
     expect((await third.ended).text).toHaveLength(3_000_000);
   });
 
-  it("that breaks off admits the next try, also its own", async () => {
+  it("that breaks off does not delay the next try of its call", async () => {
     let tries = 0;
-    const breaksOff = only(({ response, message }) => {
+    const brokenReply = only(({ response, message }) => {
       tries += 1;
       if (tries > 1) return reply(response, message.id, LARGE);
       response.writeHead(200, { "content-type": "application/json" });
@@ -126,7 +128,7 @@ describe("a large reply", () => {
     const tools = [
       { name: "act", inputSchema: { type: "object" }, annotations: { idempotentHint: true } },
     ];
-    const { call } = await two(repliesLarge, { ...breaksOff, tools }, true);
+    const { call } = await twoServers(repliesLarge, { ...brokenReply, tools }, true);
     expect((await call("other").ended).text).toHaveLength(3_000_000);
     expect(tries).toBe(2);
   });

@@ -1,16 +1,14 @@
 import { describe, expect, it } from "vitest";
 import { MAX_NAME_CHARS } from "../../../src/tools/mcp/server-limits";
 import { fullName } from "../../../src/tools/mcp/names";
-import { type HashedTool, hashed, judgeListing, offerTo } from "../../../src/tools/mcp/offer";
+import { type HashedTool, hashTool, judgeListing, offerTo } from "../../../src/tools/mcp/offer";
 import type { McpServer, McpTools } from "../../../src/tools/mcp/server";
 import { server } from "./support";
 
-/** Full tool names, and the tools that a filter selects. */
+const HASH_SUFFIX = "_[0-9a-z]{25}";
 
-const MARK = "_[0-9a-z]{25}";
-
-// Names as they are offered.
-const [OFFERED, OF_SHIP, SPLIT] = [
+// Full names that have a hash as their suffix.
+const [HASHED_NAME, HASHED_SHIP, HASHED_SPLIT] = [
   await fullName("box", "a b"),
   await fullName("ship", "a b"),
   await fullName("a__b", "c"),
@@ -19,58 +17,78 @@ const [OFFERED, OF_SHIP, SPLIT] = [
 describe("a tool's full name", () => {
   it.each([
     {
-      name: "is server and tool",
+      name: "consists of the server and the tool",
       of: ["weather", "get_forecast"],
-      plain: "mcp__weather__get_forecast",
+      expectedName: "mcp__weather__get_forecast",
     },
-    { name: "allows two underscores in a tool", of: ["a", "b__c"], plain: "mcp__a__b__c" },
     {
-      name: "allows underscores at a tool's start",
+      name: "may contain two underscores in the tool's name",
+      of: ["a", "b__c"],
+      expectedName: "mcp__a__b__c",
+    },
+    {
+      name: "may contain underscores at the start of the tool's name",
       of: ["a", "__proto__"],
-      plain: "mcp__a____proto__",
+      expectedName: "mcp__a____proto__",
     },
-    { name: "allows underscores at a server's start", of: ["_a", "b"], plain: "mcp___a__b" },
-    { name: "allows capitals and dashes", of: ["My-Box", "Do-it"], plain: "mcp__My-Box__Do-it" },
     {
-      name: "is as long as providers allow",
+      name: "may contain underscores at the start of the server's name",
+      of: ["_a", "b"],
+      expectedName: "mcp___a__b",
+    },
+    {
+      name: "may contain capitals and dashes",
+      of: ["My-Box", "Do-it"],
+      expectedName: "mcp__My-Box__Do-it",
+    },
+    {
+      name: "may be as long as providers allow",
       of: ["a", "t".repeat(56)],
-      plain: `mcp__a__${"t".repeat(56)}`,
+      expectedName: `mcp__a__${"t".repeat(56)}`,
     },
     {
-      name: "treats a short suffix as a part of the tool",
+      name: "has no hash if the tool's name ends in few digits",
       of: ["a", "b_0123abcd"],
-      plain: "mcp__a__b_0123abcd",
+      expectedName: "mcp__a__b_0123abcd",
     },
-  ] as const)("$name: $plain", async ({ of: [box, tool], plain }) => {
-    expect(await fullName(box, tool)).toBe(plain);
+  ] as const)("$name: $plain", async ({ of: [box, tool], expectedName }) => {
+    expect(await fullName(box, tool)).toBe(expectedName);
   });
 
   it.each([
-    { name: "a space was replaced", of: ["box", "a b"], readable: "mcp__box__a_b" },
-    { name: "other letters were replaced", of: ["box", "größe"], readable: "mcp__box__gr__e" },
+    { name: "a space is replaced", of: ["box", "a b"], prefix: "mcp__box__a_b" },
+    { name: "other letters are replaced", of: ["box", "größe"], prefix: "mcp__box__gr__e" },
     {
       name: "it is longer than providers allow",
       of: ["a", "t".repeat(57)],
-      readable: `mcp__a__t{30}`,
+      prefix: `mcp__a__t{30}`,
     },
-    { name: "its server alone is too long", of: ["s".repeat(100), "t"], readable: "mcp__s{33}" },
-    { name: "the server has two underscores", of: ["a__b", "c"], readable: "mcp__a__b__c" },
-    { name: "the server ends in an underscore", of: ["a_", "b"], readable: "mcp__a___b" },
     {
-      name: "the tool's name looks like a suffix",
-      of: ["box", `a_b_${"0".repeat(25)}`],
-      readable: `mcp__box__a_b_0{24}`,
+      name: "the server's name alone is too long",
+      of: ["s".repeat(100), "t"],
+      prefix: "mcp__s{33}",
     },
-  ] as const)("has a mark where $name", async ({ of: [box, tool], readable }) => {
+    {
+      name: "the server's name contains two underscores",
+      of: ["a__b", "c"],
+      prefix: "mcp__a__b__c",
+    },
+    { name: "the server's name ends in an underscore", of: ["a_", "b"], prefix: "mcp__a___b" },
+    {
+      name: "the tool's name ends like a hash",
+      of: ["box", `a_b_${"0".repeat(25)}`],
+      prefix: `mcp__box__a_b_0{24}`,
+    },
+  ] as const)("ends in a hash if $name", async ({ of: [box, tool], prefix }) => {
     const name = await fullName(box, tool);
-    expect(name).toMatch(new RegExp(`^${readable}`));
-    expect(name).toMatch(new RegExp(`${MARK}$`));
+    expect(name).toMatch(new RegExp(`^${prefix}`));
+    expect(name).toMatch(new RegExp(`${HASH_SUFFIX}$`));
     expect(name).toMatch(/^[A-Za-z0-9_-]+$/);
     expect(name.length).toBeLessThanOrEqual(MAX_NAME_CHARS);
   });
 
-  it("is stable: filters and logs contain it", () => {
-    expect(OFFERED).toBe("mcp__box__a_b_53t1j8mogye8n71g7lh49oc2z");
+  it("does not change between versions, because filters and logs contain it", () => {
+    expect(HASHED_NAME).toBe("mcp__box__a_b_53t1j8mogye8n71g7lh49oc2z");
   });
 
   it.each([
@@ -83,28 +101,28 @@ describe("a tool's full name", () => {
       ],
     },
     {
-      name: "a tool with another's suffixed name",
+      name: "a tool whose own name is the full name of another",
       tools: [
         ["box", "a b"],
-        ["box", OFFERED.slice("mcp__box__".length)],
+        ["box", HASHED_NAME.slice("mcp__box__".length)],
       ],
     },
     {
-      name: "a tool with another's suffixed name, over servers",
+      name: "a tool whose own name is the full name of another server's tool",
       tools: [
         ["a__b", "c"],
-        ["a", SPLIT.slice("mcp__a__".length)],
+        ["a", HASHED_SPLIT.slice("mcp__a__".length)],
       ],
     },
     {
-      name: "tools whose servers split differently",
+      name: "tools of two servers with the same joined name",
       tools: [
         ["a", "b__c"],
         ["a__b", "c"],
       ],
     },
     {
-      name: "tools whose servers end differently",
+      name: "tools of two servers that differ in an underscore at the end",
       tools: [
         ["a", "_b"],
         ["a_", "b"],
@@ -132,17 +150,17 @@ describe("a tool's full name", () => {
         ["a", "t".repeat(30)],
       ],
     },
-  ] as const)("tells apart $name", async ({ tools }) => {
+  ] as const)("is different for $name", async ({ tools }) => {
     const names = await Promise.all(tools.map(([box, tool]) => fullName(box, tool)));
     expect(new Set(names).size).toBe(tools.length);
   });
 
-  it("distinguishes all short tools of all short servers", async () => {
-    const words = (most: number): string[] =>
-      most === 0
+  it("is different for all tools with short names of all servers with short names", async () => {
+    const words = (length: number): string[] =>
+      length === 0
         ? [""]
-        : ["", ...words(most - 1).flatMap((rest) => ["a", "_", " "].map((one) => one + rest))];
-    const distinct = (most: number) => [...new Set(words(most))].filter((word) => word !== "");
+        : ["", ...words(length - 1).flatMap((rest) => ["a", "_", " "].map((one) => one + rest))];
+    const distinct = (length: number) => [...new Set(words(length))].filter((word) => word !== "");
     const servers = distinct(4).filter((name) => !name.includes(" "));
     const names = await Promise.all(
       servers.flatMap((box) => distinct(4).map((tool) => fullName(box, tool))),
@@ -153,9 +171,9 @@ describe("a tool's full name", () => {
 });
 
 const listing = (box: string, names: readonly string[]): Promise<HashedTool[]> =>
-  Promise.all(names.map((name) => hashed(box, { name, inputSchema: { type: "object" } })));
+  Promise.all(names.map((name) => hashTool(box, { name, inputSchema: { type: "object" } })));
 
-/** The tools that servers with these listings offer to an agent: the owner of each, by name. */
+/** The tools that are offered to an agent: server and bare name of each tool, by its full name. */
 async function offered(
   listings: Record<string, string[]>,
   filters: Partial<McpTools> = {},
@@ -190,48 +208,53 @@ describe("an offered name means the same tool", () => {
       after: { box: ["a b", "a_b"] },
     },
     {
-      name: "when it had a suffix itself",
+      name: "when it has a hash, and colliding tools are listed before it",
       before: { box: ["a b"] },
       after: { box: ["a_b", "a.b", "a b"] },
     },
     {
-      name: "when colliding tools change places",
+      name: "when colliding tools are listed in another order",
       before: { box: ["a b", "a.b"] },
       after: { box: ["a.b", "a b"] },
     },
     {
-      name: "when an earlier server lists a name that splits differently",
+      name: "when an earlier server lists a tool with the same joined name",
       before: { a: [], a__b: ["c"] },
       after: { a: ["b__c"], a__b: ["c"] },
     },
     {
-      name: "when a later server lists a name that splits differently",
+      name: "when a later server lists a tool with the same joined name",
       before: { a__b: [], a: ["b__c"] },
       after: { a__b: ["c"], a: ["b__c"] },
     },
     {
-      name: "when another tool has the offered name itself",
+      name: "when the own name of another tool is the offered name",
       before: { box: ["a b"] },
-      after: { box: [OFFERED.slice("mcp__box__".length), "a b"] },
+      after: { box: [HASHED_NAME.slice("mcp__box__".length), "a b"] },
     },
     {
-      name: "when a tool of the same length is listed before it",
+      name: "when a tool with the same beginning is listed before it",
       before: { box: [`${"t".repeat(90)}1`] },
       after: { box: [`${"t".repeat(90)}2`, `${"t".repeat(90)}1`] },
     },
     {
-      name: "when it is gone, and a colliding tool exists",
+      name: "when it is no longer listed, and a colliding tool is",
       before: { box: ["a_b"] },
       after: { box: ["a b"] },
     },
-    { name: "when it had a suffix and is gone", before: { box: ["a b"] }, after: { box: ["a_b"] } },
+    {
+      name: "when it has a hash and is no longer listed",
+      before: { box: ["a b"] },
+      after: { box: ["a_b"] },
+    },
   ])("$name", async ({ before, after }) => {
-    const [first, then] = [await offered(before), await offered(after)];
-    expect(first.size).toBeGreaterThan(0);
-    expect(then.size).toBe(Object.values<string[]>(after).flat().length);
-    for (const [name, tool] of first) expect([undefined, tool]).toContain(then.get(name));
-    const there = new Set(then.values());
-    for (const [name, tool] of first) if (there.has(tool)) expect(then.get(name)).toBe(tool);
+    const [earlier, later] = [await offered(before), await offered(after)];
+    expect(earlier.size).toBeGreaterThan(0);
+    expect(later.size).toBe(Object.values<string[]>(after).flat().length);
+    for (const [name, tool] of earlier) expect([undefined, tool]).toContain(later.get(name));
+    const laterTools = new Set(later.values());
+    for (const [name, tool] of earlier)
+      if (laterTools.has(tool)) expect(later.get(name)).toBe(tool);
   });
 });
 
@@ -239,79 +262,79 @@ describe("an entry of allowed_tools", () => {
   const both = { a: ["b__c", "x"], a__b: ["c", "x"] };
   it.each([
     {
-      name: "selects the tool it names",
+      name: "selects the tool with this full name",
       of: { box: ["a_b", "a b"] },
       entry: "mcp__box__a_b",
       tools: ["box: a_b"],
     },
     {
-      name: "selects a tool by its written name",
+      name: "selects a tool by its name before characters are replaced",
       of: { box: ["a_b", "a b"] },
       entry: "mcp__box__a b",
       tools: ["box: a b"],
     },
     {
-      name: "selects a tool by its offered name",
+      name: "selects a tool by its full name with a hash",
       of: { box: ["a_b", "a b"] },
-      entry: OFFERED,
+      entry: HASHED_NAME,
       tools: ["box: a b"],
     },
     {
-      name: "selects a long tool by its written name",
+      name: "selects a tool by its name before it is cut",
       of: { box: ["t".repeat(90)] },
       entry: `mcp__box__${"t".repeat(90)}`,
       tools: [`box: ${"t".repeat(90)}`],
     },
     {
-      name: "selects no tool that only maps to its name",
+      name: "selects no tool with another name that maps to the entry",
       of: { box: ["a b", "a.b"] },
       entry: "mcp__box__a_b",
       tools: [],
     },
     {
-      name: "selects no tool whose own name is another's offered name",
-      of: { box: [OFFERED.slice("mcp__box__".length)] },
-      entry: OFFERED,
+      name: "selects no tool by its bare name if that is another's full name with a hash",
+      of: { box: [HASHED_NAME.slice("mcp__box__".length)] },
+      entry: HASHED_NAME,
       tools: [],
     },
     {
-      name: "selects no tool whose bare name is the full name of another",
+      name: "selects only by full name if the entry is also a bare name",
       of: { box: ["mcp__ship__pay"], ship: ["pay"] },
       entry: "mcp__ship__pay",
       tools: ["ship: pay"],
     },
     {
-      name: "selects no tool whose bare name is the offered name of another",
-      of: { box: [OF_SHIP] },
-      entry: OF_SHIP,
+      name: "selects no tool by its bare name if that is the full name of a missing tool",
+      of: { box: [HASHED_SHIP] },
+      entry: HASHED_SHIP,
       tools: [],
     },
     {
-      name: "selects no tool that ends like a suffix, by its written name",
+      name: "selects no tool by a full name that ends like a hash but has no hash",
       of: { box: ["flow_cjld2cjxh0000qzrmn831i7rn"] },
       entry: "mcp__box__flow_cjld2cjxh0000qzrmn831i7rn",
       tools: [],
     },
     {
-      name: "selects a tool that ends like a suffix by its bare name",
+      name: "selects a tool that ends like a hash by its bare name",
       of: { box: ["flow_cjld2cjxh0000qzrmn831i7rn"] },
       entry: "flow_cjld2cjxh0000qzrmn831i7rn",
       tools: ["box: flow_cjld2cjxh0000qzrmn831i7rn"],
     },
     {
-      name: "selects nothing if two servers are possible",
+      name: "selects nothing if the entry can mean tools of two servers",
       of: both,
       entry: "mcp__a__b__c",
       tools: [],
     },
     {
-      name: "selects a tool of either server by its offered name",
+      name: "selects a tool of one of these servers by its full name with a hash",
       of: both,
-      entry: SPLIT,
+      entry: HASHED_SPLIT,
       tools: ["a__b: c"],
     },
     {
-      name: "selects a tool if only one server is possible",
+      name: "selects a tool if the entry can mean only this tool",
       of: { a__b: ["c", "x"] },
       entry: "mcp__a__b__c",
       tools: ["a__b: c"],
@@ -326,52 +349,52 @@ describe("an entry of allowed_tools", () => {
     expect([...(await offered(of, { allowedTools: [entry] })).values()]).toEqual(tools);
   });
 
-  it("of a server's own list applies to that server", async () => {
-    const own = { allowedTools: ["mcp__a__b__c"] };
-    expect([...(await offered(both, {}, own)).values()]).toEqual(["a: b__c", "a__b: c"]);
+  it("in the list of one server applies only to tools of that server", async () => {
+    const serverFilters = { allowedTools: ["mcp__a__b__c"] };
+    expect([...(await offered(both, {}, serverFilters)).values()]).toEqual(["a: b__c", "a__b: c"]);
   });
 });
 
 describe("an entry of exclude_tools", () => {
   it.each([
     {
-      name: "refuses all that map to its name",
+      name: "excludes all tools that map to the entry",
       of: { box: ["a_b", "a b", "c"] },
       entry: "mcp__box__a_b",
-      left: ["box: c"],
+      remaining: ["box: c"],
     },
     {
-      name: "excludes a tool by its offered name",
+      name: "excludes a tool by its full name with a hash",
       of: { box: ["a_b", "a b"] },
-      entry: OFFERED,
-      left: ["box: a_b"],
+      entry: HASHED_NAME,
+      remaining: ["box: a_b"],
     },
     {
-      name: "excludes a tool by its written name",
+      name: "excludes a tool by its name before characters are replaced",
       of: { box: ["a_b", "a b"] },
       entry: "mcp__box__a b",
-      left: ["box: a_b"],
+      remaining: ["box: a_b"],
     },
     {
-      name: "excludes the tools of both possible servers",
+      name: "excludes the tools of both servers that the entry can mean",
       of: { a: ["b__c", "x"], a__b: ["c"] },
       entry: "mcp__a__b__c",
-      left: ["a: x"],
+      remaining: ["a: x"],
     },
     {
       name: "excludes a bare name that looks like a full name",
       of: { box: ["mcp__ship__pay", "x"] },
       entry: "mcp__ship__pay",
-      left: ["box: x"],
+      remaining: ["box: x"],
     },
     {
-      name: "excludes a long tool by its written name",
+      name: "excludes a tool by its name before it is cut",
       of: { box: ["t".repeat(90), "x"] },
       entry: `mcp__box__${"t".repeat(90)}`,
-      left: ["box: x"],
+      remaining: ["box: x"],
     },
-  ])("$name", async ({ of, entry, left }) => {
-    expect([...(await offered(of, { excludeTools: [entry] })).values()]).toEqual(left);
-    expect([...(await offered(of, {}, { excludeTools: [entry] })).values()]).toEqual(left);
+  ])("$name", async ({ of, entry, remaining }) => {
+    expect([...(await offered(of, { excludeTools: [entry] })).values()]).toEqual(remaining);
+    expect([...(await offered(of, {}, { excludeTools: [entry] })).values()]).toEqual(remaining);
   });
 });

@@ -12,23 +12,21 @@ import {
 } from "../../../simulated/tool-servers/scripted-server";
 import { connected, context, server, toolOf } from "./support";
 
-/** All warnings since the start of this file, also the SDK's. */
-const warned = vi.hoisted(() => {
+/** All warnings since the start of this test file, including those of the SDK. */
+const warnings = vi.hoisted(() => {
   const lines: string[] = [];
   console.warn = (...parts: unknown[]) => void lines.push(parts.map(String).join(" "));
   return lines;
 });
 
-/** OAuth: an MCP server that requires a token, and an authorization server that may be hostile. */
-
 type Metadata = { issuer?: string; [field: string]: unknown };
 
-/** An authorization server; `change` alters its metadata. */
-async function authorisation(change: (honest: Metadata) => Metadata = (honest) => honest) {
+/** Starts an authorization server. `change` changes its metadata, for a server that is hostile. */
+async function startIssuer(change: (honest: Metadata) => Metadata = (honest) => honest) {
   const raw = await startRawServer();
   const issuer = raw.origin;
   /** The refusal of the token endpoint; `null` if it returns a token. */
-  let refusal: ((asked: ReceivedRequest) => object) | null = null;
+  let refusal: ((request: ReceivedRequest) => object) | null = null;
   raw.answer((response, received) => {
     const { path, method } = received;
     if (path.startsWith("/.well-known/oauth-authorization-server")) {
@@ -61,21 +59,20 @@ async function authorisation(change: (honest: Metadata) => Metadata = (honest) =
     }
     response.writeHead(404).end();
   });
-  const refuse = (how: (asked: ReceivedRequest) => object): void => {
-    refusal = how;
+  const refuse = (refusalFor: (request: ReceivedRequest) => object): void => {
+    refusal = refusalFor;
   };
   return { issuer, received: raw.received, refuse, close: () => raw.close() };
 }
 
-/** A tool server that accepts only `fresh-token-1`, and sends clients without it to the issuer. */
-async function guarded(issuer: () => string) {
-  const made = await serve({
+/** A tool server that accepts only `fresh-token-1`. To other clients, it names the issuer. */
+async function guardedServer(issuer: () => string) {
+  const mcp = await serve({
     tools: [tool("act")],
     call: ({ response, message }) => reply(response, message.id, text("let in")),
-    first: (asked: ScriptedCall) => {
-      const { received, response } = asked;
+    first: ({ received, response }: ScriptedCall) => {
       if (received.path.startsWith("/.well-known/oauth-protected-resource")) {
-        const metadata = { resource: made.url, authorization_servers: [issuer()] };
+        const metadata = { resource: mcp.url, authorization_servers: [issuer()] };
         response
           .writeHead(200, { "content-type": "application/json" })
           .end(JSON.stringify(metadata));
@@ -87,7 +84,7 @@ async function guarded(issuer: () => string) {
       return true;
     },
   });
-  return made;
+  return mcp;
 }
 
 const credentials = (issuer: string): McpAuth => ({
@@ -104,30 +101,30 @@ const tokens = (issuer: string): McpAuth => ({
   },
 });
 
-/** How often a path was requested. */
-const asked = (received: readonly ReceivedRequest[], path: string) =>
-  received.filter((one) => one.path.startsWith(path)).length;
+/** The number of requests to a path. */
+const requestsTo = (received: readonly ReceivedRequest[], path: string) =>
+  received.filter((request) => request.path.startsWith(path)).length;
 
 describe("client credentials", () => {
-  it("admit a session once for all its requests", async () => {
-    const auth = await authorisation();
-    const made = await guarded(() => auth.issuer);
-    const servers = keep(await connected([server(made.url, { auth: credentials(auth.issuer) })]));
+  it("are used for one token, which is sent with all requests of a session", async () => {
+    const auth = await startIssuer();
+    const mcp = await guardedServer(() => auth.issuer);
+    const servers = keep(await connected([server(mcp.url, { auth: credentials(auth.issuer) })]));
     expect(servers.list()).toMatchObject([{ problem: null, tools: ["act"] }]);
     expect(await toolOf(servers, "mcp__box__act").run({}, context())).toEqual({
       outcome: "ok",
       text: "let in",
     });
-    expect(asked(auth.received, "/token")).toBeLessThanOrEqual(2);
+    expect(requestsTo(auth.received, "/token")).toBeLessThanOrEqual(2);
     await auth.close();
   });
 });
 
 /**
- * Secrets by name, each with the origins that it is bound to; `planted-` and its name is its value.
- * Mutable, as an admin changes them.
+ * Secrets, each bound to the origins under its name. The value of a secret is `planted-` and its
+ * name. A test may change `origins` later, as an admin changes bindings.
  */
-const bound = (origins: Record<string, readonly string[]>): McpEnvironment["secretOf"] => {
+const boundTo = (origins: Record<string, readonly string[]>): McpEnvironment["secretOf"] => {
   return async (name, use) => {
     const bindings = (origins[name] ?? []).map((origin) => ({ origin }));
     if (maySend(bindings, use)) return `planted-${name}`;
@@ -135,94 +132,101 @@ const bound = (origins: Record<string, readonly string[]>): McpEnvironment["secr
   };
 };
 
-describe("metadata with a token endpoint of another origin", () => {
+describe("a token endpoint of another origin in the metadata", () => {
   it.each([
-    { what: "client credentials", given: credentials, names: ["CLIENT"] },
-    { what: "a refresh token", given: tokens, names: ["REFRESH"] },
-  ])("receive no $what unless it is bound to that origin too (M10)", async ({ given, names }) => {
-    const thief = await authorisation();
-    const auth = await authorisation((honest) => ({
+    { what: "client credentials", authFor: credentials, names: ["CLIENT"] },
+    { what: "a refresh token", authFor: tokens, names: ["REFRESH"] },
+  ])("receives no $what that is not bound to that origin too (M10)", async ({ authFor, names }) => {
+    const rogue = await startIssuer();
+    const auth = await startIssuer((honest) => ({
       ...honest,
-      token_endpoint: `${thief.issuer}/token`,
+      token_endpoint: `${rogue.issuer}/token`,
     }));
-    const tools = await guarded(() => auth.issuer);
+    const tools = await guardedServer(() => auth.issuer);
     const origins = Object.fromEntries(names.map((name) => [name, [auth.issuer]]));
-    const secretOf = bound({ OLD: [new URL(tools.url).origin], ...origins });
+    const secretOf = boundTo({ OLD: [new URL(tools.url).origin], ...origins });
     const [listing] = keep(
-      await connected([server(tools.url, { auth: given(auth.issuer) })], { secretOf }),
+      await connected([server(tools.url, { auth: authFor(auth.issuer) })], { secretOf }),
     ).list();
     expect(listing?.problem).toContain(
-      `cannot be asked: the service has no ${names[0]} for ${thief.issuer}`,
+      `cannot be asked: the service has no ${names[0]} for ${rogue.issuer}`,
     );
-    expect(thief.received).toEqual([]);
+    expect(rogue.received).toEqual([]);
 
-    const both = Object.fromEntries(names.map((name) => [name, [auth.issuer, thief.issuer]]));
-    const allowed = bound({ OLD: [new URL(tools.url).origin], ...both });
-    const [let_in] = keep(
-      await connected([server(tools.url, { auth: given(auth.issuer) })], { secretOf: allowed }),
+    const bothOrigins = Object.fromEntries(
+      names.map((name) => [name, [auth.issuer, rogue.issuer]]),
+    );
+    const allowed = boundTo({ OLD: [new URL(tools.url).origin], ...bothOrigins });
+    const [allowedListing] = keep(
+      await connected([server(tools.url, { auth: authFor(auth.issuer) })], {
+        secretOf: allowed,
+      }),
     ).list();
-    expect([let_in?.problem, asked(thief.received, "/token") > 0]).toEqual([null, true]);
-    await Promise.all([auth.close(), thief.close()]);
+    expect([allowedListing?.problem, requestsTo(rogue.received, "/token") > 0]).toEqual([
+      null,
+      true,
+    ]);
+    await Promise.all([auth.close(), rogue.close()]);
   });
 });
 
-describe("a secret that is deleted while a connection is open", () => {
-  it("is not used for further requests, nor is its access token", async () => {
-    const auth = await authorisation();
-    const made = await guarded(() => auth.issuer);
+describe("a secret that changes while a connection is open", () => {
+  it("is not used any more, and neither is the access token that it was used for", async () => {
+    const auth = await startIssuer();
+    const mcp = await guardedServer(() => auth.issuer);
     const origins: Record<string, readonly string[]> = { CLIENT: [auth.issuer] };
     const servers = keep(
-      await connected([server(made.url, { auth: credentials(auth.issuer) })], {
-        secretOf: bound(origins),
+      await connected([server(mcp.url, { auth: credentials(auth.issuer) })], {
+        secretOf: boundTo(origins),
       }),
     );
     const act = () => toolOf(servers, "mcp__box__act").run({}, context());
     expect(await act()).toEqual({ outcome: "ok", text: "let in" });
-    const before = made.received.length;
+    const requestsBefore = mcp.received.length;
     delete origins["CLIENT"];
     expect(await act()).toMatchObject({
       outcome: "error",
       text: expect.stringContaining("has no CLIENT"),
     });
-    expect(made.received.length).toBe(before);
+    expect(mcp.received.length).toBe(requestsBefore);
     await auth.close();
   });
 
-  it("is sent with its new value after a replacement, in headers too", async () => {
+  it("is sent with its new value if it is replaced, also in headers", async () => {
     let value = "first-value";
-    const made = await serve({
+    const mcp = await serve({
       tools: [tool("act")],
       call: ({ response, message }) => reply(response, message.id, text("ok")),
     });
     const headers = { "x-key": "${KEY}" };
     const servers = keep(
-      await connected([server(made.url, { headers })], { secretOf: () => value }),
+      await connected([server(mcp.url, { headers })], { secretOf: () => value }),
     );
     value = "second-value";
     await toolOf(servers, "mcp__box__act").run({}, context());
-    expect(made.received[0]?.headers["x-key"]).toBe("first-value");
-    expect(made.received.at(-1)?.headers["x-key"]).toBe("second-value");
+    expect(mcp.received[0]?.headers["x-key"]).toBe("first-value");
+    expect(mcp.received.at(-1)?.headers["x-key"]).toBe("second-value");
   });
 
-  it("is not sent with a method that it is not bound to, and calls work without the stream of that method", async () => {
-    const made = await serve({
+  it("is not sent with a method that it is not bound to, and calls still succeed", async () => {
+    const mcp = await serve({
       tools: [tool("act")],
       call: ({ response, message }) => reply(response, message.id, text("ok")),
     });
-    const bindings = [{ origin: new URL(made.url).origin, methods: ["POST" as const] }];
+    const bindings = [{ origin: new URL(mcp.url).origin, methods: ["POST" as const] }];
     const secretOf: McpEnvironment["secretOf"] = (name, use) => {
       if (maySend(bindings, use)) return "s3cret-value";
       throw new MissingSecretError(`the service has no ${name}`);
     };
     const servers = keep(
-      await connected([server(made.url, { headers: { "x-key": "${KEY}" } })], { secretOf }),
+      await connected([server(mcp.url, { headers: { "x-key": "${KEY}" } })], { secretOf }),
     );
     expect(await toolOf(servers, "mcp__box__act").run({}, context())).toEqual({
       outcome: "ok",
       text: "ok",
     });
     await servers.close();
-    expect(new Set(made.received.map(({ method }) => method))).toEqual(new Set(["POST"]));
+    expect(new Set(mcp.received.map(({ method }) => method))).toEqual(new Set(["POST"]));
   });
 });
 
@@ -232,69 +236,73 @@ describe("D19 an invalid authorization server", () => {
       what: "names another issuer",
       change: (honest: Metadata) => ({ ...honest, issuer: "https://other.example.com" }),
     },
-    { what: "names none", change: ({ issuer: _none, ...rest }: Metadata) => rest },
+    { what: "names no issuer", change: ({ issuer: _none, ...rest }: Metadata) => rest },
   ])("gets no credential if its metadata $what", async ({ change }) => {
-    const auth = await authorisation(change);
-    const made = await guarded(() => auth.issuer);
+    const auth = await startIssuer(change);
+    const mcp = await guardedServer(() => auth.issuer);
     const [listing] = keep(
-      await connected([server(made.url, { auth: credentials(auth.issuer) })]),
+      await connected([server(mcp.url, { auth: credentials(auth.issuer) })]),
     ).list();
     expect(listing?.problem).not.toBeNull();
-    expect(asked(auth.received, "/token")).toBe(0);
+    expect(requestsTo(auth.received, "/token")).toBe(0);
     await auth.close();
   });
 
   it.each([
-    { what: "client credentials", given: credentials },
-    { what: "tokens of a person", given: tokens },
-  ])("gets no $what if it differs from the config", async ({ given }) => {
-    const [auth, evil] = [await authorisation(), await authorisation()];
-    const made = await guarded(() => evil.issuer);
+    { what: "client credentials", authFor: credentials },
+    { what: "tokens of a person", authFor: tokens },
+  ])("gets no $what if it is not the issuer in the config", async ({ authFor }) => {
+    const [auth, rogue] = [await startIssuer(), await startIssuer()];
+    const mcp = await guardedServer(() => rogue.issuer);
     const [listing] = keep(
-      await connected([server(made.url, { auth: given(auth.issuer) })]),
+      await connected([server(mcp.url, { auth: authFor(auth.issuer) })]),
     ).list();
     expect(listing?.problem).toMatch(/may not be asked|refused|cannot be/);
-    expect([asked(evil.received, "/token"), asked(auth.received, "/token")]).toEqual([0, 0]);
+    expect([requestsTo(rogue.received, "/token"), requestsTo(auth.received, "/token")]).toEqual([
+      0, 0,
+    ]);
     await auth.close();
-    await evil.close();
+    await rogue.close();
   });
 });
 
 describe("tokens from a person's consent", () => {
-  it("are renewed when they are rejected, and reported to their store", async () => {
-    const auth = await authorisation();
-    const made = await guarded(() => auth.issuer);
-    const kept = new Map<string, string>();
+  it("are renewed when they are rejected, and the new tokens are stored", async () => {
+    const auth = await startIssuer();
+    const mcp = await guardedServer(() => auth.issuer);
+    const tokenStore = new Map<string, string>();
     const servers = keep(
-      await connected([server(made.url, { auth: tokens(auth.issuer) })], { tokens: kept }),
+      await connected([server(mcp.url, { auth: tokens(auth.issuer) })], {
+        tokens: tokenStore,
+      }),
     );
     expect(servers.list()).toMatchObject([{ problem: null }]);
-    expect([...kept.values()].join()).toContain("fresh-token-1");
+    expect([...tokenStore.values()].join()).toContain("fresh-token-1");
     await auth.close();
   });
 
-  it("are renewed for the next connection", async () => {
-    const auth = await authorisation();
-    const made = await guarded(() => auth.issuer);
-    const servers = keep(await connected([server(made.url, { auth: tokens(auth.issuer) })]));
-    const renewals = asked(auth.received, "/token");
+  it("are used for the next connection after a renewal", async () => {
+    const auth = await startIssuer();
+    const mcp = await guardedServer(() => auth.issuer);
+    const servers = keep(await connected([server(mcp.url, { auth: tokens(auth.issuer) })]));
+    const renewals = requestsTo(auth.received, "/token");
     let isLost = false;
-    const { call } = made.script;
-    made.script.call = (asked) => {
-      if (isLost) return call?.(asked);
+    const { call } = mcp.script;
+    mcp.script.call = (scriptedCall) => {
+      if (isLost) return call?.(scriptedCall);
       isLost = true;
-      asked.response.destroy(); // the connection is lost with it
+      scriptedCall.response.destroy(); // this also breaks the connection
     };
     expect((await toolOf(servers, "mcp__box__act").run({}, context())).outcome).toBe("unknown");
     expect((await toolOf(servers, "mcp__box__act").run({}, context())).text).toBe("let in");
-    expect(made.messages("initialize").length).toBeGreaterThan(1);
-    expect(asked(auth.received, "/token")).toBe(renewals);
+    expect(mcp.messages("initialize").length).toBeGreaterThan(1);
+    expect(requestsTo(auth.received, "/token")).toBe(renewals);
     await auth.close();
   });
 
   it("report that a person must consent again if they cannot be renewed", async () => {
-    const auth = await authorisation();
-    const made = await guarded(() => auth.issuer);
+    const auth = await startIssuer();
+    const mcp = await guardedServer(() => auth.issuer);
     const old: McpAuth = {
       type: "authorization_code",
       issuer: auth.issuer,
@@ -303,24 +311,25 @@ describe("tokens from a person's consent", () => {
       accessToken: "OLD",
       refreshToken: null,
     };
-    const [listing] = keep(await connected([server(made.url, { auth: old })])).list();
+    const [listing] = keep(await connected([server(mcp.url, { auth: old })])).list();
     expect(listing?.problem).toMatch(/a person has to consent again/);
     await auth.close();
   });
 });
 
-describe("D21 an authorization server that repeats credentials", () => {
-  const refuses = (methods: string[], said: (asked: ReceivedRequest) => string) => async () => {
-    const auth = await authorisation((honest) => ({
-      ...honest,
-      token_endpoint_auth_methods_supported: methods,
-    }));
-    auth.refuse((one) => ({
-      error: "invalid_client",
-      error_description: `the credentials '${said(one)}' are wrong`,
-    }));
-    return auth;
-  };
+describe("D21 the text of an authorization server that repeats credentials", () => {
+  const refuses =
+    (methods: string[], repeatedText: (request: ReceivedRequest) => string) => async () => {
+      const auth = await startIssuer((honest) => ({
+        ...honest,
+        token_endpoint_auth_methods_supported: methods,
+      }));
+      auth.refuse((request) => ({
+        error: "invalid_client",
+        error_description: `the credentials '${repeatedText(request)}' are wrong`,
+      }));
+      return auth;
+    };
   const form = ({ body }: ReceivedRequest) => new URLSearchParams(String(body));
   const basic = ({ headers }: ReceivedRequest) =>
     String(headers.authorization).split(" ").at(-1) ?? "";
@@ -328,17 +337,19 @@ describe("D21 an authorization server that repeats credentials", () => {
   it.each([
     {
       what: "a client secret in form encoding",
-      made: refuses(["client_secret_post"], (one) => form(one).get("client_secret") ?? ""),
+      start: refuses(["client_secret_post"], (sent) => form(sent).get("client_secret") ?? ""),
     },
-    { what: "the form body", made: refuses(["client_secret_post"], (one) => String(one.body)) },
+    { what: "the form body", start: refuses(["client_secret_post"], (sent) => String(sent.body)) },
     {
       what: "the credentials in Basic",
-      made: refuses(["client_secret_basic"], (one) => Buffer.from(basic(one), "base64").toString()),
+      start: refuses(["client_secret_basic"], (sent) =>
+        Buffer.from(basic(sent), "base64").toString(),
+      ),
     },
-    { what: "the Basic header", made: refuses(["client_secret_basic"], basic) },
-  ])("is shown and logged without $what", async ({ made }) => {
-    const auth = await made();
-    const tools = await guarded(() => auth.issuer);
+    { what: "the Basic header", start: refuses(["client_secret_basic"], basic) },
+  ])("is shown and logged without $what", async ({ start }) => {
+    const auth = await start();
+    const tools = await guardedServer(() => auth.issuer);
     const secret = "s3cr3t (of ours)/1";
     const env = { secretOf: () => secret };
     const listings: unknown[] = [];
@@ -347,20 +358,20 @@ describe("D21 an authorization server that repeats credentials", () => {
       await connected([server(tools.url, { auth: credentials(auth.issuer) })], { ...env, listed }),
     );
     expect(servers.list()[0]?.problem).toMatch(/the credentials '.*\[redacted\].*' are wrong/);
-    const all = JSON.stringify([servers.list(), servers.offersFor("one"), listings, warned]);
+    const all = JSON.stringify([servers.list(), servers.offersFor("one"), listings, warnings]);
     for (const form of [secret, "s3cr3t", "of+ours", "of%20ours", btoa(`us:${secret}`)])
       expect(all).not.toContain(form);
-    expect(asked(auth.received, "/token")).toBeGreaterThan(0);
-    expect(warned).toEqual([]);
+    expect(requestsTo(auth.received, "/token")).toBeGreaterThan(0);
+    expect(warnings).toEqual([]);
     await auth.close();
   });
 
-  it("is shown without the start of a secret at the cut", async () => {
+  it("is shown without the start of a secret where the text is cut", async () => {
     const auth = await refuses(
       ["client_secret_basic"],
       () => `${"x".repeat(1_960)}${"s3cr3t-".repeat(20)}`,
     )();
-    const tools = await guarded(() => auth.issuer);
+    const tools = await guardedServer(() => auth.issuer);
     const secretOf = () => "s3cr3t-".repeat(20);
     const [listing] = keep(
       await connected([server(tools.url, { auth: credentials(auth.issuer) })], { secretOf }),
@@ -371,18 +382,18 @@ describe("D21 an authorization server that repeats credentials", () => {
   });
 
   it("is shown and logged without a refresh token", async () => {
-    const auth = await authorisation();
-    const tools = await guarded(() => auth.issuer);
-    auth.refuse((one) => ({
+    const auth = await startIssuer();
+    const tools = await guardedServer(() => auth.issuer);
+    auth.refuse((request) => ({
       error: "invalid_grant",
-      error_description: `no more ${form(one).get("refresh_token")}`,
+      error_description: `no more ${form(request).get("refresh_token")}`,
     }));
     const [listing] = keep(
       await connected([server(tools.url, { auth: tokens(auth.issuer) })]),
     ).list();
-    expect(JSON.stringify([listing, warned])).not.toContain("planted-");
+    expect(JSON.stringify([listing, warnings])).not.toContain("planted-");
     expect(listing?.problem).not.toBeNull();
-    expect(warned).toEqual([]);
+    expect(warnings).toEqual([]);
     await auth.close();
   });
 });

@@ -61,13 +61,13 @@ describe("pins", () => {
     for (const [name, hash] of Object.entries(pins)) expect(check.pins[name]).toBe(hash);
   });
 
-  it("accept a tool again that has its first definition again", () => {
+  it("accept a changed tool that has its first definition again", () => {
     const first = checkPins({}, listed(["a", "1"]));
-    const swapped = checkPins(first.pins, listed(["a", "2"]));
-    expect(checkPins(swapped.pins, listed(["a", "1"])).same).toHaveLength(1);
+    const changedCheck = checkPins(first.pins, listed(["a", "2"]));
+    expect(checkPins(changedCheck.pins, listed(["a", "1"])).same).toHaveLength(1);
   });
 
-  it("cover name, description and schemas, but not the order of keys", async () => {
+  it("include the name, description and schemas, but not the order of keys", async () => {
     const base = {
       name: "a",
       description: "d",
@@ -79,7 +79,7 @@ describe("pins", () => {
       name: "a",
     };
     expect(await toolHash(same)).toBe(await toolHash(base));
-    const others = [
+    const changes = [
       { name: "b" },
       { description: "e" },
       { inputSchema: { type: "object" } },
@@ -87,14 +87,14 @@ describe("pins", () => {
       { title: "t" },
     ];
     const hashes = await Promise.all(
-      [base, ...others.map((other) => ({ ...base, ...other }))].map(toolHash),
+      [base, ...changes.map((other) => ({ ...base, ...other }))].map(toolHash),
     );
     expect(new Set(hashes).size).toBe(6);
     expect(hashes[0]).toMatch(/^[0-9a-f]{64}$/);
   });
 });
 
-describe("the log of a server's tools", () => {
+describe("a listing in the log", () => {
   const box = server("https://box.example.com/mcp");
   const agents = new Map([["a", { servers: [box], allowedTools: null, excludeTools: [] }]]);
   const listing = (agent: string, tools: readonly (readonly [string, string])[]) => ({
@@ -122,12 +122,12 @@ describe("the log of a server's tools", () => {
       pins: { x: "1", y: "3" },
     },
     {
-      name: "nothing of another agent's server of the same name",
+      name: "nothing for another agent's server with the same name",
       listings: [listing("b", [["x", "1"]])],
       pins: undefined,
     },
     {
-      name: "any name as a name",
+      name: "a tool with any name",
       listings: [listing("a", [["__proto__", "1"]])],
       pins: JSON.parse('{"__proto__": "1"}'),
     },
@@ -135,10 +135,10 @@ describe("the log of a server's tools", () => {
     expect(pinsOf(listings, agents).get("box https://box.example.com/mcp")).toEqual(pins);
   });
 
-  it("names fifty tools that are not offered, and counts the rest", () => {
-    const refused = Array.from({ length: 60 }, (_, nth) => ({
+  it("names at most fifty refused tools, and contains the number of the others", () => {
+    const refused = Array.from({ length: 60 }, (_, index) => ({
       server: "box",
-      tool: `t${nth}`,
+      tool: `t${index}`,
       why: "it has no name",
       changed: false,
     }));

@@ -3,21 +3,21 @@ import { modernServer } from "../../../simulated/tool-servers/modern-server";
 import { reply, scriptedServer, tool } from "../../../simulated/tool-servers/scripted-server";
 import { connected, context, server, toolOf } from "./support";
 
-const open: { close: () => Promise<void> }[] = [];
+const openResources: { close: () => Promise<void> }[] = [];
 afterEach(async () => {
-  for (const one of open.splice(0).reverse()) await one.close();
+  for (const resource of openResources.splice(0).reverse()) await resource.close();
 });
 
-async function modern() {
-  const made = await modernServer({ legacy: false });
-  open.push(made);
-  const servers = await connected([server(made.url)]);
-  open.push(servers);
+async function connectModern() {
+  const toolServer = await modernServer({ legacy: false });
+  openResources.push(toolServer);
+  const servers = await connected([server(toolServer.url)]);
+  openResources.push(servers);
   return servers;
 }
 
-it("a server that supports only 2026-07-28 gets that version", async () => {
-  const servers = await modern();
+it("a connection to a server that supports only 2026-07-28 uses that version", async () => {
+  const servers = await connectModern();
   expect(servers.list()).toMatchObject([
     { version: "2026-07-28", problem: null, tools: ["add", "recite", "ask"] },
   ]);
@@ -27,18 +27,18 @@ it("a server that supports only 2026-07-28 gets that version", async () => {
   });
 });
 
-it("an honest server learns that elicitation is not supported", async () => {
-  const servers = await modern();
-  const { outcome, text: said } = await toolOf(servers, "mcp__box__ask").run({}, context());
+it("a server that checks capabilities learns that elicitation is not supported", async () => {
+  const servers = await connectModern();
+  const { outcome, text: resultText } = await toolOf(servers, "mcp__box__ask").run({}, context());
   expect(outcome).toBe("error");
-  expect(said).toContain(
+  expect(resultText).toContain(
     "the request's client capabilities do not declare the required capability",
   );
 });
 
-it("D18 a server that sends an elicitation anyway gets no answer: the call ends, and its question is shown", async () => {
+it("D18 a server that sends an elicitation nevertheless gets no answer: the call ends, and the question is shown", async () => {
   const complete = { resultType: "complete", ttlMs: 0, cacheScope: "private" };
-  const made = await scriptedServer({
+  const toolServer = await scriptedServer({
     first: ({ message: { method, id }, response }) => {
       if (method === "server/discover")
         reply(response, id, {
@@ -56,15 +56,15 @@ it("D18 a server that sends an elicitation anyway gets no answer: the call ends,
       return true;
     },
   });
-  const servers = await connected([server(made.url)]);
-  open.push(made, servers);
+  const servers = await connected([server(toolServer.url)]);
+  openResources.push(toolServer, servers);
   const toolContext = context();
-  const { outcome, text: said } = await toolOf(servers, "mcp__box__ask").run({}, toolContext);
+  const { outcome, text: resultText } = await toolOf(servers, "mcp__box__ask").run({}, toolContext);
   expect(outcome).toBe("error");
-  expect(said).toContain("nobody was asked");
-  expect(said).toContain("open an address that is refused: Your password?");
+  expect(resultText).toContain("nobody was asked");
+  expect(resultText).toContain("open an address that is refused: Your password?");
   expect(toolContext.news).toMatchObject([
-    { type: "elicitation", origin: new URL(made.url).origin },
+    { type: "elicitation", origin: new URL(toolServer.url).origin },
   ]);
-  expect(made.messages("tools/call")).toHaveLength(1);
+  expect(toolServer.messages("tools/call")).toHaveLength(1);
 });

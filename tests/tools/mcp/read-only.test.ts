@@ -7,6 +7,7 @@ it.each([
   ["look", "look", true],
   ["look", "look_up", false],
   ["*", "anything", true],
-])("a config's `read_only: [%s]` names %s: %s (D8)", (pattern, name, isNamed) =>
-  expect(isNamedBy(pattern, name)).toBe(isNamed),
+])(
+  "the entry `%s` of `read_only` in a config matches the tool %s: %s (D8)",
+  (pattern, name, isNamed) => expect(isNamedBy(pattern, name)).toBe(isNamed),
 );

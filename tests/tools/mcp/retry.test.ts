@@ -2,61 +2,67 @@ import { describe, expect, it } from "vitest";
 import { type McpFailure, nextTry } from "../../../src/tools/mcp/failures";
 
 describe("a retry", () => {
-  const failure = (more: Partial<McpFailure>): McpFailure => ({
-    ...{ message: "", reached: false, transient: false, fault: false, forgotten: false },
-    ...more,
+  const failure = (facts: Partial<McpFailure>): McpFailure => ({
+    ...{
+      message: "",
+      wasReached: false,
+      isTransient: false,
+      isServerFault: false,
+      isSessionLost: false,
+    },
+    ...facts,
   });
   it.each([
     {
-      name: "is never made for a call that is not known to be safe",
-      failure: failure({ transient: true }),
-      nth: 1,
-      safe: false,
+      name: "is not made for a call that is not known to be safe",
+      failure: failure({ isTransient: true }),
+      tries: 1,
+      isSafe: false,
       afterMs: null,
     },
     {
-      name: "follows a safe call after a pause",
-      failure: failure({ transient: true, reached: true }),
-      nth: 1,
-      safe: true,
+      name: "of a safe call is made after a pause",
+      failure: failure({ isTransient: true, wasReached: true }),
+      tries: 1,
+      isSafe: true,
       afterMs: 500,
     },
     {
-      name: "follows the second try after a longer pause",
-      failure: failure({ transient: true }),
-      nth: 2,
-      safe: true,
+      name: "of the second try is made after a longer pause",
+      failure: failure({ isTransient: true }),
+      tries: 2,
+      isSafe: true,
       afterMs: 1_000,
     },
     {
-      name: "is not made a third time",
-      failure: failure({ transient: true }),
-      nth: 3,
-      safe: true,
+      name: "of the third try is not made",
+      failure: failure({ isTransient: true }),
+      tries: 3,
+      isSafe: true,
       afterMs: null,
     },
     {
       name: "is not made after a permanent failure",
-      failure: failure({ reached: true }),
-      nth: 1,
-      safe: true,
+      failure: failure({ wasReached: true }),
+      tries: 1,
+      isSafe: true,
       afterMs: null,
     },
     {
-      name: "follows at once if the server has lost the session",
-      failure: failure({ forgotten: true, transient: true }),
-      nth: 1,
-      safe: false,
+      name: "is made immediately if the server has lost the session",
+      failure: failure({ isSessionLost: true, isTransient: true }),
+      tries: 1,
+      isSafe: false,
       afterMs: 0,
     },
     {
       name: "is not made if the server loses the session again",
-      failure: failure({ forgotten: true, transient: true }),
-      nth: 2,
-      safe: true,
+      failure: failure({ isSessionLost: true, isTransient: true }),
+      tries: 2,
+      isSafe: true,
       afterMs: null,
     },
-  ])("$name", ({ failure: what, nth, safe, afterMs }) => {
-    expect(nextTry(what, nth, safe)?.afterMs ?? null).toBe(afterMs);
+  ])("$name", ({ failure: what, tries, isSafe, afterMs }) => {
+    expect(nextTry(what, tries, isSafe)?.afterMs ?? null).toBe(afterMs);
   });
 });

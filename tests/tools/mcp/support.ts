@@ -5,8 +5,8 @@ import type { McpServer } from "../../../src/tools/mcp/server";
 import type { ToolNotification } from "../../../src/protocol/events/tool";
 import type { Tool, ToolContext } from "../../../src/tools/tool";
 
-/** A server as a config names it. */
-export const server = (url: string, more: Partial<McpServer> = {}): McpServer => ({
+/** The settings of a server in a config. `overrides` replaces parts of them. */
+export const server = (url: string, overrides: Partial<McpServer> = {}): McpServer => ({
   name: "box",
   url,
   headers: {},
@@ -15,19 +15,19 @@ export const server = (url: string, more: Partial<McpServer> = {}): McpServer =>
   callMs: 5_000,
   allowedTools: null,
   excludeTools: [],
-  ...more,
+  ...overrides,
 });
 
-/** An environment with the machine's own `fetch`; a secret is `planted-` and its name. */
-export const environment = (more: Partial<McpEnvironment> = {}): McpEnvironment => ({
+/** An environment with the real `fetch`. The value of a secret is `planted-` and its name. */
+export const environment = (overrides: Partial<McpEnvironment> = {}): McpEnvironment => ({
   fetch: (input, init) => fetch(input, init),
   secretOf: (name) => `planted-${name}`,
   trust: [],
   now: () => Date.now(),
-  ...more,
+  ...overrides,
 });
 
-/** Servers of one agent, `one`, connected. */
+/** Connects servers for one agent, whose id is `one`. */
 export async function connected(
   servers: readonly McpServer[],
   {
@@ -35,16 +35,17 @@ export async function connected(
     ...env
   }: Partial<McpEnvironment> & { pins?: ReadonlyMap<string, Pins> } = {},
 ): Promise<McpServers> {
-  const all = new McpServers(environment(env));
+  const mcpServers = new McpServers(environment(env));
   const agents = new Map([["one", { servers, allowedTools: null, excludeTools: [] }]]);
-  await all.connect(agents, pins, AbortSignal.timeout(20_000));
-  return all;
+  await mcpServers.connect(agents, pins, AbortSignal.timeout(20_000));
+  return mcpServers;
 }
 
 let calls = 0;
 
+/** The context of a call. `news` contains the notifications of the call. */
 export function context(
-  more: Partial<ToolContext> = {},
+  overrides: Partial<ToolContext> = {},
 ): ToolContext & { news: ToolNotification[] } {
   const news: ToolNotification[] = [];
   calls += 1;
@@ -64,11 +65,11 @@ export function context(
     now: () => Date.now(),
     notify: (notification) => news.push(notification),
     news,
-    ...more,
+    ...overrides,
   };
 }
 
-/** The tool of this full name; throws if the agent has none. */
+/** The tool with this full name. Throws if the agent has no such tool. */
 export function toolOf(servers: McpServers, name: string): Tool {
   const tools = servers.toolsFor("one");
   const found = tools.find(({ spec }) => spec.name === name);

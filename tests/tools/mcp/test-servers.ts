@@ -3,36 +3,38 @@ import type { McpServers } from "../../../src/tools/mcp/mcp-servers";
 import { type Script, scriptedServer, tool } from "../../../simulated/tool-servers/scripted-server";
 import { connected, context, server, toolOf } from "./support";
 
-/** Resources that a test opened, closed after the test in reverse order. */
-const open: { close: () => Promise<void> }[] = [];
+/** Resources of the current test. They are closed after the test, in reverse order. */
+const openResources: { close: () => Promise<void> }[] = [];
 afterEach(async () => {
-  for (const one of open.splice(0).reverse()) await one.close();
+  for (const resource of openResources.splice(0).reverse()) await resource.close();
 });
 
-/** A scripted server until the end of the test. */
+/** Starts a scripted server. It is closed at the end of the test. */
 export async function serve(script: Script) {
-  const made = await scriptedServer(script);
-  open.push(made);
-  return made;
+  const toolServer = await scriptedServer(script);
+  openResources.push(toolServer);
+  return toolServer;
 }
 
-/** Connected servers until the end of the test. */
+/** Returns these servers, and closes their connections at the end of the test. */
 export const keep = (servers: McpServers): McpServers => {
-  open.push(servers);
+  openResources.push(servers);
   return servers;
 };
 
-/** A server with one tool `act` with this behaviour. */
+/** The script of a server with one tool, `act`. `call` responds to its calls. */
 export const only = (call: Script["call"]): Script => ({
   tools: [tool("act")],
   ...(call && { call }),
 });
 
-/** Connects to such a server and calls its tool once. */
-export async function act(script: Script, more: { callMs?: number } = {}) {
-  const made = await serve(script);
-  const servers = keep(await connected([server(made.url, { callMs: more.callMs ?? 5_000 })]));
+/** Starts a server with the tool `act`, connects to it, and calls the tool once. */
+export async function act(script: Script, options: { callMs?: number } = {}) {
+  const toolServer = await serve(script);
+  const servers = keep(
+    await connected([server(toolServer.url, { callMs: options.callMs ?? 5_000 })]),
+  );
   const toolContext = context();
   const result = await toolOf(servers, "mcp__box__act").run({}, toolContext);
-  return { ...made, servers, result, toolContext };
+  return { ...toolServer, servers, result, toolContext };
 }

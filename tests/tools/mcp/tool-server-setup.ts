@@ -6,7 +6,7 @@ import { modernServer } from "../../../simulated/tool-servers/modern-server";
 import { rotatingServer } from "../../../simulated/tool-servers/rotating-server";
 import { scriptedServer, tool } from "../../../simulated/tool-servers/scripted-server";
 
-/** Tool servers for tests in workerd, over real sockets. */
+/** Starts the tool servers for tests in workerd. They use real sockets. */
 export async function setup(project: TestProject): Promise<() => Promise<void>> {
   const server = await modernServer({ legacy: true });
   const asking = await askingServer();
@@ -26,7 +26,9 @@ export async function setup(project: TestProject): Promise<() => Promise<void>> 
   project.provide("rotatingIssuer", rotating.issuer);
   return async () => {
     await Promise.all(
-      [server, asking, media, holding, rotating, unsupported].map((one) => one.close()),
+      [server, asking, media, holding, rotating, unsupported].map((toolServer) =>
+        toolServer.close(),
+      ),
     );
   };
 }

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { parseToolTrust, trustOf } from "../../../src/tools/mcp/trust";
 
-describe("trust", () => {
+describe("the trust in a tool", () => {
   const { trust, problems } = parseToolTrust(
     "read_only https://box.example.com/mcp#look_*, idempotent https://box.example.com/mcp#put,, nonsense",
   );
@@ -17,7 +17,7 @@ describe("trust", () => {
       idempotent: false,
     },
   ])(
-    "of $name with $hints: read-only $readOnly, idempotent $idempotent",
+    "$name with the annotations $hints is read-only: $readOnly, and idempotent: $idempotent",
     ({ name, hints, readOnly, idempotent }) => {
       expect(trustOf(trust, "https://box.example.com/mcp", { name, hints })).toEqual({
         readOnly,
@@ -26,7 +26,7 @@ describe("trust", () => {
     },
   );
 
-  it("is bound to the server's address, and reports unreadable entries", () => {
+  it("applies only to the server's address; invalid entries are reported", () => {
     expect(
       trustOf(trust, "https://evil.example.com/mcp", {
         name: "look_up",

@@ -8,11 +8,9 @@ import { keep, serve } from "./test-servers";
 import { tool } from "../../../simulated/tool-servers/scripted-server";
 import { environment, server } from "./support";
 
-/** Tools with schemas that one agent's model supports and another's does not. */
-
 const withArgument = (name: string, a: object) =>
   tool(name, { inputSchema: { type: "object", properties: { a } } });
-const UNSAYABLE = [
+const UNSUPPORTED_TOOLS = [
   withArgument("excludes", { not: { type: "null" } }),
   withArgument("patterns", { type: "object", patternProperties: { "^a": {} } }),
   withArgument("decides", { if: { type: "string" }, then: { minLength: 1 } }),
@@ -23,12 +21,14 @@ const unfit = (agent: string, spec: ToolSpec) => {
   return problem && whyUnfit(problem);
 };
 
-/** The agents `one`, whose model does not support all schemas, and `plain`, whose model does. */
+/**
+ * Connects two agents. The model of `one` does not support all schemas; the model of `plain` does.
+ */
 async function connected(url: string): Promise<McpServers> {
   const servers = keep(new McpServers(environment({ unfit })));
-  const ofBox = { servers: [server(url)], allowedTools: null, excludeTools: [] };
+  const agentTools = { servers: [server(url)], allowedTools: null, excludeTools: [] };
   await servers.connect(
-    new Map(["one", "plain"].map((id) => [id, ofBox])),
+    new Map(["one", "plain"].map((id) => [id, agentTools])),
     new Map(),
     AbortSignal.timeout(20_000),
   );
@@ -39,8 +39,8 @@ const namesFor = (servers: McpServers, agent: string) =>
   servers.toolsFor(agent).map(({ spec }) => spec.name);
 
 describe("a tool with a schema that an agent's model does not support", () => {
-  it("is left out for that agent, with the reason, and for no other", async () => {
-    const { url } = await serve({ tools: [tool("first"), ...UNSAYABLE, tool("last")] });
+  it("is refused for that agent with a reason, and is offered to other agents", async () => {
+    const { url } = await serve({ tools: [tool("first"), ...UNSUPPORTED_TOOLS, tool("last")] });
     const servers = await connected(url);
     expect(namesFor(servers, "one")).toEqual(["mcp__box__first", "mcp__box__last"]);
     expect(servers.offersFor("one")[0]?.refused).toEqual(
@@ -59,8 +59,8 @@ describe("a tool with a schema that an agent's model does not support", () => {
     expect(servers.offersFor("plain")[0]?.refused).toEqual([]);
   });
 
-  it("prevents no call: the adapter gets the remaining tools", async () => {
-    const { url } = await serve({ tools: [tool("first"), ...UNSAYABLE] });
+  it("does not prevent a model call: the provider gets the other tools", async () => {
+    const { url } = await serve({ tools: [tool("first"), ...UNSUPPORTED_TOOLS] });
     const servers = await connected(url);
     const specs = (agent: string) => servers.toolsFor(agent).map(({ spec }) => spec);
     await expect(sent({ tools: specs("one") })).resolves.toMatchObject({
@@ -73,33 +73,33 @@ describe("a tool with a schema that an agent's model does not support", () => {
 
   it("has a short reason, with invisible characters escaped", async () => {
     const name = `\u200b${"n".repeat(5_000)}`;
-    const listed = tool("odd", {
+    const listedTool = tool("odd", {
       inputSchema: { type: "object", properties: { [name]: { not: {} } } },
     });
-    const { url } = await serve({ tools: [listed] });
+    const { url } = await serve({ tools: [listedTool] });
     const [why = ""] =
-      (await connected(url)).offersFor("one")[0]?.refused.map((one) => one.why) ?? [];
+      (await connected(url)).offersFor("one")[0]?.refused.map(({ why: reason }) => reason) ?? [];
     expect(why).toContain(String.raw`at /properties/\u{200b}nnn`);
     expect(why.length).toBeLessThan(400);
   });
 
-  it("costs little: at most as many tools are checked as may be offered", async () => {
-    const doubling = Object.fromEntries(
+  it("is checked only within the limit of offered tools, because a check takes time", async () => {
+    const doublingDefinitions = Object.fromEntries(
       Array.from({ length: 14 }, (_, n) => [
         `d${n}`,
         { properties: { a: { $ref: `#/$defs/d${n + 1}` }, b: { $ref: `#/$defs/d${n + 1}` } } },
       ]),
     );
-    const costly = (_: unknown, n: number) =>
+    const costlyTool = (_: unknown, n: number) =>
       tool(`t${n}`, {
         inputSchema: {
           type: "object",
-          $defs: { ...doubling, d14: {} },
+          $defs: { ...doublingDefinitions, d14: {} },
           properties: { a: { $ref: "#/$defs/d0" } },
         },
       });
     const { url } = await serve({
-      tools: [...Array.from({ length: 2_000 }, costly), tool("last")],
+      tools: [...Array.from({ length: 2_000 }, costlyTool), tool("last")],
     });
     const servers = await connected(url);
     const { refused = [], tools = [] } = servers.offersFor("one")[0] ?? {};

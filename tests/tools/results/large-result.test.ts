@@ -8,13 +8,13 @@ import {
   resultPath,
 } from "../../../src/tools/large-results";
 
-const found = (text: string, more = {}) => ({
+const resultWith = (text: string, overrides = {}) => ({
   tool: "mcp__docs__search",
   id: "toolu_01",
   at: Date.UTC(2026, 10, 22, 8, 45, 3, 123),
   text,
   calibration: 1,
-  ...more,
+  ...overrides,
 });
 
 const textOf = (files: readonly { bytes: Uint8Array }[]): string =>
@@ -31,7 +31,7 @@ describe("keepResult", () => {
       kind: "inline",
     },
     {
-      name: "stores a result of one byte more in a file",
+      name: "stores a result of one more byte in a file",
       text: "a".repeat(80_001),
       kind: "evicted",
     },
@@ -55,15 +55,15 @@ describe("keepResult", () => {
       kind: "evicted",
     },
   ])("$name", ({ text, calibration = 1, inlineTokens = RESULT_LIMITS.inlineTokens, kind }) => {
-    const kept = keepResult(found(text, { calibration }), { ...RESULT_LIMITS, inlineTokens });
+    const kept = keepResult(resultWith(text, { calibration }), { ...RESULT_LIMITS, inlineTokens });
     expect(kept.kind).toBe(kind);
     expect(kept.kind === "inline" ? kept.text : textOf(kept.files)).toBe(text);
   });
 
-  it("names the size, the file and where to read on, and shows the start", () => {
+  it("returns a reference with the size, the file, how to continue, and a preview", () => {
     const text = "0123456789".repeat(10_000);
     const path = ".tool_results/mcp__docs__search_20261122T084503Z_toolu_01.txt";
-    const kept = keepResult(found(text));
+    const kept = keepResult(resultWith(text));
     expect(kept).toMatchObject({
       kind: "evicted",
       files: [{ path }],
@@ -80,23 +80,23 @@ describe("keepResult", () => {
   });
 
   it.each([
-    { name: "exactly", text: "a".repeat(80_004), sizes: [40_002, 40_002] },
-    { name: "with a remainder", text: "a".repeat(80_005), sizes: [40_002, 40_002, 1] },
+    { name: "of equal size", text: "a".repeat(80_004), sizes: [40_002, 40_002] },
+    { name: "with a smaller last file", text: "a".repeat(80_005), sizes: [40_002, 40_002, 1] },
     {
       name: "without splitting a character",
       text: "é€😀".repeat(10_000),
       sizes: [40_001, 40_002, 9_997],
     },
   ])("splits a result above the file limit into several files, $name", ({ text, sizes }) => {
-    const kept = keepResult(found(text), RESULT_LIMITS, 40_002);
+    const kept = keepResult(resultWith(text), RESULT_LIMITS, 40_002);
     const files = kept.kind === "evicted" ? kept.files : [];
     expect(files.map(({ bytes }) => bytes.length)).toEqual(sizes);
     expect(textOf(files)).toBe(text);
     for (const { bytes } of files)
       new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes);
     const paths = sizes.map(
-      (_, nth) =>
-        `.tool_results/mcp__docs__search_20261122T084503Z_toolu_01${nth === 0 ? "" : `_part${nth + 1}`}.txt`,
+      (_, index) =>
+        `.tool_results/mcp__docs__search_20261122T084503Z_toolu_01${index === 0 ? "" : `_part${index + 1}`}.txt`,
     );
     expect(files.map(({ path }) => path)).toEqual(paths);
     expect(kept).toMatchObject({
@@ -106,8 +106,8 @@ describe("keepResult", () => {
     });
   });
 
-  it("shows no more of a large result than its limit in the conversation", () => {
-    const kept = keepResult(found("a".repeat(40_000)), {
+  it("returns a preview that is not longer than the limit of results in the conversation", () => {
+    const kept = keepResult(resultWith("a".repeat(40_000)), {
       inlineTokens: 1_000,
       previewTokens: 2_000,
     });
@@ -127,8 +127,8 @@ describe("keepResult", () => {
       id: "i".repeat(500),
       path: `.tool_results/${"t".repeat(60)}_20261122T084503Z_${"i".repeat(80)}-d71be979.txt`,
     },
-  ])("makes a file name from tool $tool and call $id", ({ tool, id, path }) => {
-    expect(resultPath(found("", { tool, id }))).toBe(path);
+  ])("creates a file name from the tool $tool and the call id $id", ({ tool, id, path }) => {
+    expect(resultPath(resultWith("", { tool, id }))).toBe(path);
   });
 
   it.each([
@@ -137,9 +137,9 @@ describe("keepResult", () => {
       ids: ["call:1", "call.1", "call-1", "call::1", "call/1"],
     },
     { name: "characters of another script", ids: ["вызов", "вопрос", "-", "", "unnamed"] },
-    { name: "a part beyond the limit", ids: ["a", "b", ""].map((end) => "i".repeat(80) + end) },
-  ])("gives calls whose ids differ by $name different files", ({ ids }) => {
-    expect(new Set(ids.map((id) => resultPath(found("", { id })))).size).toBe(ids.length);
+    { name: "a part that is cut off", ids: ["a", "b", ""].map((end) => "i".repeat(80) + end) },
+  ])("uses different files for calls whose ids differ in $name", ({ ids }) => {
+    expect(new Set(ids.map((id) => resultPath(resultWith("", { id })))).size).toBe(ids.length);
   });
 });
 
@@ -157,25 +157,25 @@ describe("previewOf", () => {
     calibration: fc.double({ min: 0.2, max: 5, noNaN: true }),
   });
 
-  it("is the longest start of the text within the limit", () => {
+  it("returns the longest start of the text within the limit", () => {
     fc.assert(
       fc.property(cases, ({ text, tokens, calibration }) => {
         const preview = previewOf(text, tokens, calibration);
         expect(text.startsWith(preview)).toBe(true);
         expect(estimateTokens(preview, calibration)).toBeLessThanOrEqual(tokens);
-        const [next] = text.slice(preview.length);
-        if (next !== undefined && tokens > 0)
-          expect(estimateTokens(preview + next, calibration)).toBeGreaterThan(tokens);
+        const [nextCharacter] = text.slice(preview.length);
+        if (nextCharacter !== undefined && tokens > 0)
+          expect(estimateTokens(preview + nextCharacter, calibration)).toBeGreaterThan(tokens);
       }),
       { numRuns: 5_000 },
     );
   });
 
-  it("never splits a whole character", () => {
+  it("does not split a surrogate pair", () => {
     fc.assert(
       fc.property(cases, ({ text, tokens, calibration }) => {
-        const whole = text.toWellFormed();
-        expect(previewOf(whole, tokens, calibration).isWellFormed()).toBe(true);
+        const wellFormed = text.toWellFormed();
+        expect(previewOf(wellFormed, tokens, calibration).isWellFormed()).toBe(true);
       }),
       { numRuns: 5_000 },
     );

@@ -2,12 +2,16 @@ import { expect, it } from "vitest";
 import { showControls } from "../../../src/tools/large-results";
 
 it.each([
-  { name: "keeps text, tabs and line feeds", text: "a\tb\nc é 漢", shown: "a\tb\nc é 漢" },
-  { name: "keeps joined emoji", text: "👩‍👩‍👧 ❤️", shown: "👩‍👩‍👧 ❤️" },
+  {
+    name: "does not change text, tabs and line feeds",
+    text: "a\tb\nc é 漢",
+    shown: "a\tb\nc é 漢",
+  },
+  { name: "does not change joined emoji", text: "👩‍👩‍👧 ❤️", shown: "👩‍👩‍👧 ❤️" },
   { name: "escapes terminal sequences", text: "\u001b[31mred\u0007", shown: "\\x1b[31mred\\x07" },
   { name: "escapes NUL, DEL and C1", text: "\0\x7f\x9b", shown: "\\x00\\x7f\\x9b" },
   {
-    name: "shows Windows line ends as line feeds, and escapes a lone carriage return",
+    name: "converts CRLF to LF, and escapes a single carriage return",
     text: "a\r\nb\rc",
     shown: "a\nb\\x0dc",
   },
@@ -21,8 +25,8 @@ it.each([
     text: "\ufeffa\u200bb",
     shown: "\\ufeffa\\u200bb",
   },
-  { name: "escapes half a character", text: "a\ud83db", shown: "a\\ud83db" },
+  { name: "escapes half of a surrogate pair", text: "a\ud83db", shown: "a\\ud83db" },
   { name: "escapes Unicode line separators", text: "a\u2028b", shown: "a\\u2028b" },
-])("$name", ({ text, shown }) => {
+])("showControls $name", ({ text, shown }) => {
   expect(showControls(text)).toBe(shown);
 });

@@ -8,9 +8,9 @@ import { agentFiles, runTool } from "../files/agent-tree";
 import { EVASIONS } from "./evasions";
 import { localSandbox } from "./local-sandbox";
 
-/** Each evasion of the table removes the file in a real bash without a filter. */
+/** Without a filter, each evasion removes the file in a real bash. */
 it.concurrent.each(EVASIONS.filter(({ elsewhere }) => !elsewhere))(
-  "removes the file in bash: $name",
+  "a real bash runs rm $name",
   async ({ command }) => {
     const directory = await mkdtemp(path.join(tmpdir(), "evasion-"));
     const file = path.join(directory, "gone.txt");
@@ -20,16 +20,16 @@ it.concurrent.each(EVASIONS.filter(({ elsewhere }) => !elsewhere))(
       stdio: ["ignore", "ignore", "ignore"],
     });
     await new Promise((resolve) => child.once("close", resolve));
-    const remains = await access(file).then(
+    const fileExists = await access(file).then(
       () => true,
       () => false,
     );
     await rm(directory, { recursive: true });
-    expect(remains).toBe(false);
+    expect(fileExists).toBe(false);
   },
 );
 
-it("filters commands before a container: refused commands are not sent, others are", async () => {
+it("a command is sent to a container only if the filter allows it", async () => {
   const sandbox = await localSandbox();
   const files = await agentFiles({
     workspace: { "gone.txt": "x\n", "a.txt": "a\n" },

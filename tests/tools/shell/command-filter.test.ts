@@ -9,24 +9,27 @@ import {
 import { agentFiles, runTool, type World } from "../files/agent-tree";
 import { EVASIONS } from "./evasions";
 
-type Lists = { allowed?: string[]; blocked?: string[] };
+type PatternLists = { allowed?: string[]; blocked?: string[] };
 const WORLD: World = {
   workspace: { "a.txt": "one\n", "gone.txt": "x\n", "src/b.ts": "" },
   peers: {},
   contexts: {},
 };
-const filterOf = ({ allowed = [], blocked = [] }: Lists) => new CommandFilter({ allowed, blocked });
+const filterOf = ({ allowed = [], blocked = [] }: PatternLists) =>
+  new CommandFilter({ allowed, blocked });
 
-/** In the service's own shell, over files that were read and may be deleted. */
-async function inShell(lists: Lists | null, command: string) {
+/**
+ * Runs a command in the service's own shell. The files were read before, so they may be deleted.
+ */
+async function runInShell(lists: PatternLists | null, command: string) {
   const files = await agentFiles(WORLD);
   for (const name of ["a.txt", "gone.txt"]) await files.read(name);
   const tool = runCommandTool(justBashRunner(Date.now, { filter: lists && filterOf(lists) }));
   return { ...(await runTool(tool, { command }, files)), files };
 }
 
-/** Whether the command would be sent to a container. */
-async function isSent(lists: Lists, command: string): Promise<boolean> {
+/** Whether the filter would send the command to a container. */
+async function isSentToContainer(lists: PatternLists, command: string): Promise<boolean> {
   let sent = false;
   const run = async () => {
     sent = true;
@@ -37,22 +40,24 @@ async function isSent(lists: Lists, command: string): Promise<boolean> {
   return sent;
 }
 
-describe("a blocked command does not run (command_line_blocked_commands)", () => {
-  it.each(EVASIONS)("$name", async ({ command }) => {
-    const { files } = await inShell({ blocked: ["rm"] }, command);
+describe("the blocked command rm is refused (command_line_blocked_commands)", () => {
+  it.each(EVASIONS)("if it is run $name", async ({ command }) => {
+    const { files } = await runInShell({ blocked: ["rm"] }, command);
     expect(files.exists("gone.txt")).toBe(true);
-    expect(await isSent({ blocked: ["rm"] }, command)).toBe(false);
+    expect(await isSentToContainer({ blocked: ["rm"] }, command)).toBe(false);
   });
 });
 
-it("most of these commands would remove the file in the service's own shell without the filter", async () => {
+it("without the filter, most of these commands remove the file in the service's own shell", async () => {
   const removed = await Promise.all(
-    EVASIONS.map(async ({ command }) => !(await inShell(null, command)).files.exists("gone.txt")),
+    EVASIONS.map(
+      async ({ command }) => !(await runInShell(null, command)).files.exists("gone.txt"),
+    ),
   );
   expect(removed.filter(Boolean).length).toBeGreaterThan(70);
 });
 
-describe("only allowed commands run (command_line_allowed_commands)", () => {
+describe("the command rm is refused if it is not allowed (command_line_allowed_commands)", () => {
   const ALLOWED = [
     "cat",
     "echo",
@@ -69,40 +74,40 @@ describe("only allowed commands run (command_line_allowed_commands)", () => {
     "f",
     "x=",
   ];
-  it.each(EVASIONS)("$name", async ({ command }) => {
-    const { files } = await inShell({ allowed: ALLOWED }, command);
+  it.each(EVASIONS)("if it is run $name", async ({ command }) => {
+    const { files } = await runInShell({ allowed: ALLOWED }, command);
     expect(files.exists("gone.txt")).toBe(true);
-    expect(await isSent({ allowed: ALLOWED }, command)).toBe(false);
+    expect(await isSentToContainer({ allowed: ALLOWED }, command)).toBe(false);
   });
 });
 
-describe("unrestricted commands run, in the shell and in a container", () => {
-  it.each<{ name: string; command: string; lists: Lists; text?: string }>([
+describe("commands that the patterns allow run in the shell and in a container", () => {
+  it.each<{ name: string; command: string; lists: PatternLists; text?: string }>([
     {
-      name: "another command",
+      name: "a command that is not blocked",
       command: "cat a.txt",
       lists: { blocked: ["rm", "sudo"] },
       text: "one",
     },
     {
-      name: "the name as an argument",
+      name: "a blocked name as an argument",
       command: "echo rm a.txt",
       lists: { blocked: ["rm"] },
       text: "rm a.txt",
     },
     {
-      name: "the name in a comment",
+      name: "a blocked name in a comment",
       command: "echo a # rm gone.txt",
       lists: { blocked: ["rm"] },
       text: "a",
     },
     {
-      name: "unknown arguments",
+      name: "arguments that are known only at run time",
       command: 'for f in *.txt; do wc -l "$f"; done',
       lists: { blocked: ["rm -rf", "sudo "] },
     },
     {
-      name: "a search",
+      name: "a search with find",
       command: "find . -name '*.txt' -exec cat {} +",
       lists: { blocked: ["rm"] },
       text: "one\nx",
@@ -120,19 +125,19 @@ describe("unrestricted commands run, in the shell and in a container", () => {
       text: "one\nx",
     },
     {
-      name: "a shell with a known text",
+      name: "a shell with a known command text",
       command: "bash -c 'cat a.txt'",
       lists: { allowed: ["bash -c", "cat"] },
       text: "one",
     },
     {
-      name: "a list of plain names",
+      name: "a variable as an argument",
       command: "echo $HOME",
       lists: { blocked: ["rm|mv|sudo"] },
       text: "/workspace",
     },
     {
-      name: "words for the shell's own list",
+      name: "arguments that are set with set",
       command: "set -e; set -- a.txt; cat $1",
       lists: { blocked: ["rm"] },
       text: "one",
@@ -173,59 +178,63 @@ describe("unrestricted commands run, in the shell and in a container", () => {
       text: "rm gone.txt",
     },
     {
-      name: "a printed word like a variable's",
+      name: "a printed word that is also the name of a variable",
       command: "printf 'PATH %s' a",
       lists: { blocked: ["rm"] },
       text: "PATH a",
     },
     {
-      name: "a choice of names",
+      name: "another command than the names in a blocked pattern",
       command: "cat *.txt",
       lists: { blocked: ["^(?:rm|mv) .*"] },
       text: "one\nx",
     },
   ])("$name", async ({ command, lists, text }) => {
-    const result = await inShell(lists, command);
+    const result = await runInShell(lists, command);
     expect(result.outcome).toBe("ok");
     if (text !== undefined) expect(result.text).toBe(text);
-    expect(await isSent(lists, command)).toBe(true);
+    expect(await isSentToContainer(lists, command)).toBe(true);
   });
 
-  it("names the reason of a refusal and the pattern", async () => {
-    const { outcome, text } = await inShell({ blocked: ["rm .*"] }, "ls && rm gone.txt");
+  it("and other commands are refused with the reason and the pattern", async () => {
+    const { outcome, text } = await runInShell({ blocked: ["rm .*"] }, "ls && rm gone.txt");
     expect({ outcome, text }).toEqual({
       outcome: "error",
       text: expect.stringContaining("`rm gone.txt` matches the blocked pattern `rm .*`"),
     });
-    expect((await inShell({ allowed: ["ls"] }, "ls; cat a.txt")).text).toContain(
+    expect((await runInShell({ allowed: ["ls"] }, "ls; cat a.txt")).text).toContain(
       "`cat a.txt` matches none of the allowed patterns: `ls`",
     );
-    expect((await inShell({ allowed: ["ls"] }, "ls $(")).text).toContain("cannot be parsed");
+    expect((await runInShell({ allowed: ["ls"] }, "ls $(")).text).toContain("cannot be parsed");
   });
 
   it.each([
     {
-      name: "the end of a pattern after unknown words",
+      name: "an allowed pattern with an end, and unknown words",
       lists: { allowed: ["cat a.txt$"] },
       command: "cat a.txt*",
     },
     {
-      name: "a pattern about unknown words",
+      name: "an allowed pattern that depends on unknown words",
       lists: { allowed: ["cat [^/]*$"] },
       command: "cat *",
     },
     {
-      name: "words that a blocked pattern may match",
+      name: "unknown words that a blocked pattern may match",
       lists: { blocked: ["git push.*--force"] },
       command: "git push $x",
     },
-    { name: "words after a pattern's end", lists: { allowed: ["ls$"] }, command: "ls -la" },
-  ])("refuses to send to a container: $name", async ({ lists, command }) =>
-    expect(await isSent(lists, command)).toBe(false),
+    {
+      name: "words after the end of an allowed pattern",
+      lists: { allowed: ["ls$"] },
+      command: "ls -la",
+    },
+  ])("and others are not sent to a container: $name", async ({ lists, command }) =>
+    expect(await isSentToContainer(lists, command)).toBe(false),
   );
 
-  it("checks the words when they are known, in the service's own shell", async () => {
-    const { text, files } = await inShell(
+  it("and the service's own shell checks words when they are known", async () => {
+    const { text, files } = await runInShell(
       { blocked: ["rm .*gone"] },
       "for f in a.txt gone.txt; do rm $f; done",
     );
@@ -233,7 +242,7 @@ describe("unrestricted commands run, in the shell and in a container", () => {
     expect([files.exists("a.txt"), files.exists("gone.txt")]).toEqual([false, true]);
   });
 
-  it("describes the restrictions to the model", () => {
+  it("and the description for the model contains the patterns", () => {
     const { description } = justBashRunner(Date.now, {
       filter: filterOf({ allowed: ["ls", "cat"], blocked: ["cat /etc"] }),
     });
@@ -242,25 +251,30 @@ describe("unrestricted commands run, in the shell and in a container", () => {
   });
 });
 
-describe("patterns", () => {
+describe("command patterns", () => {
   it.each([
     {
-      name: "no pattern",
+      name: "a pattern that is not valid",
       patterns: ["ls", "("],
       index: 1,
       problem: "is no pattern of RE2 that can be used",
     },
     { name: "look-around", patterns: ["(?!rm)"], index: 0, problem: "is no pattern of RE2" },
-    { name: "empty", patterns: [" "], index: 0, problem: "is empty" },
-    { name: "too long", patterns: ["a".repeat(301)], index: 0, problem: "is longer than" },
+    { name: "an empty pattern", patterns: [" "], index: 0, problem: "is empty" },
     {
-      name: "too large",
+      name: "a pattern that is too long",
+      patterns: ["a".repeat(301)],
+      index: 0,
+      problem: "is longer than",
+    },
+    {
+      name: "a list that is too large",
       patterns: ["(a{1,30}){1,30}", "(a{1,30}){1,30}", "(a{1,30}){1,30}"],
       index: 2,
       problem: "too large",
     },
     {
-      name: "too many",
+      name: "too many patterns",
       patterns: Array.from({ length: 51 }, () => "a"),
       index: 50,
       problem: "comes after the 50",
@@ -272,12 +286,12 @@ describe("patterns", () => {
   it("have RE2 syntax", () =>
     expect(patternProblem(["(?i)git (status|diff)\\b", "ls.*"])).toBeNull());
 
-  it("have a bounded cost: a text that is too long to check does not run", async () => {
-    const blocked = Array.from({ length: 40 }, (_, nth) => `[a-z ]*(?:ab?c? ?){1,9}x${nth}`);
+  it("have a limited cost: a command that is too long to check does not run", async () => {
+    const blocked = Array.from({ length: 40 }, (_, index) => `[a-z ]*(?:ab?c? ?){1,9}x${index}`);
     expect(patternProblem(blocked)).toBeNull();
-    const began = performance.now();
-    const { text } = await inShell({ blocked }, `echo ${"abc ".repeat(16_000)}`);
+    const startedAt = performance.now();
+    const { text } = await runInShell({ blocked }, `echo ${"abc ".repeat(16_000)}`);
     expect(text).toContain("pattern_too_costly");
-    expect(performance.now() - began).toBeLessThan(2_000);
+    expect(performance.now() - startedAt).toBeLessThan(2_000);
   });
 });

@@ -5,46 +5,46 @@ import { agentFiles, runTool } from "../files/agent-tree";
 
 const tool = runCommandTool(justBashRunner(Date.now));
 /**
- * A slow clock, so that the time limit never ends a command before its step budget on a busy
- * machine.
+ * A tool with a slow clock. On a busy machine, the time limit could otherwise stop a command before
+ * its work budget is used up.
  */
-const patient = runCommandTool(justBashRunner(() => Date.now() / 4));
-/** Enough steps to show whether a loop pauses; the service allows ten times as many. */
-const soonStopped = runCommandTool(
+const toolWithSlowClock = runCommandTool(justBashRunner(() => Date.now() / 4));
+/** A tool with a tenth of the service's steps: enough to show whether a loop pauses. */
+const toolWithFewSteps = runCommandTool(
   justBashRunner(Date.now, { limits: { ...SHELL_LIMITS, steps: 40_000 } }),
 );
-/** CPU time without a pause, in ms. A step of 4 M units of work takes 60 to 120. */
-const MOST_SILENT_MS = 250;
-const LOOP_SILENT_MS = 150;
+/** Maximum CPU time without a pause, in ms. A step of 4 million work units takes 60 to 120 ms. */
+const MAX_STEP_MS = 250;
+const MAX_LOOP_MS = 150;
 
-const long = "x=aaaaaaaaaaaaaaaa; for i in 1 2 3 4 5 6 7 8 9 10 11 12 13; do x=$x$x; done;";
-const big = `${long} echo $x > f;`;
-/** This many lines of 64 characters, made by a loop of a few rounds. */
-const lines = (count: number): string =>
+const SET_LONG_X = "x=aaaaaaaaaaaaaaaa; for i in 1 2 3 4 5 6 7 8 9 10 11 12 13; do x=$x$x; done;";
+const WRITE_LONG_X = `${SET_LONG_X} echo $x > f;`;
+/** A command that writes this many lines of 64 characters to the file `f`. */
+const writeLines = (count: number): string =>
   `l=${"a".repeat(64)}; printf "$l\\n%.0s" {1..${count}} > f;`;
-const heavy = "(a?){500}a{500}[bc]"; // a literal `b` would be searched first
+const COSTLY_PATTERN = "(a?){500}a{500}[bc]"; // with a literal `b` at the end, only that would be searched
 
-/** Patterns of each kind that the shell matches, over 131 kB of `a`. */
-const COSTLY = [
-  { name: "[[ =~ ]]", command: `${long} [[ $x =~ ${heavy} ]]` },
+/** A costly pattern for each command that matches patterns, on 131 kB of `a`. */
+const COSTLY_COMMANDS = [
+  { name: "[[ =~ ]]", command: `${SET_LONG_X} [[ $x =~ ${COSTLY_PATTERN} ]]` },
   {
     name: "[[ =~ ]] in a subshell in a pipe",
-    command: `${long} true | (echo; [[ $x =~ ${heavy} ]]) | cat`,
+    command: `${SET_LONG_X} true | (echo; [[ $x =~ ${COSTLY_PATTERN} ]]) | cat`,
   },
-  { name: "grep -E", command: `${big} grep -E '${heavy}' f` },
+  { name: "grep -E", command: `${WRITE_LONG_X} grep -E '${COSTLY_PATTERN}' f` },
   {
     name: "grep of many lines",
-    command: `${lines(1_800)} grep -E '${heavy}' f`,
+    command: `${writeLines(1_800)} grep -E '${COSTLY_PATTERN}' f`,
   },
-  { name: "rg", command: `${big} rg '${heavy}' f` },
-  { name: "sed", command: `${big} sed -E 's/${heavy}/x/' f` },
-  { name: "awk", command: `${big} awk '/${heavy}/' f` },
-  { name: "jq", command: `${big} jq -R 'test("${heavy}")' f` },
-  { name: "expr", command: `${long} expr "$x" : '(a?a*){300}[bc]'` },
-  { name: "case", command: `${long} case $x in ${"*a".repeat(200)}[bc]) echo y;; esac` },
+  { name: "rg", command: `${WRITE_LONG_X} rg '${COSTLY_PATTERN}' f` },
+  { name: "sed", command: `${WRITE_LONG_X} sed -E 's/${COSTLY_PATTERN}/x/' f` },
+  { name: "awk", command: `${WRITE_LONG_X} awk '/${COSTLY_PATTERN}/' f` },
+  { name: "jq", command: `${WRITE_LONG_X} jq -R 'test("${COSTLY_PATTERN}")' f` },
+  { name: "expr", command: `${SET_LONG_X} expr "$x" : '(a?a*){300}[bc]'` },
+  { name: "case", command: `${SET_LONG_X} case $x in ${"*a".repeat(200)}[bc]) echo y;; esac` },
   {
     name: "a replacement of a parameter",
-    command: `shopt -s extglob; ${long} : \${x//${"?(a)".repeat(300)}[bc]/}`,
+    command: `shopt -s extglob; ${SET_LONG_X} : \${x//${"?(a)".repeat(300)}[bc]/}`,
   },
   {
     name: "find -regex",
@@ -56,8 +56,8 @@ const COSTLY = [
   },
 ];
 
-/** Loops that never await anything, and so never yield the thread. */
-const LOOPS = [
+/** Endless loops without a wait. The shell must pause in them by itself. */
+const ENDLESS_LOOPS = [
   { name: "a string that grows", command: `for ((;;)); do x+=${"a".repeat(256)}; done` },
   { name: "an endless for", command: "for ((;;)); do :; done" },
   { name: "an endless while in a pipe", command: "while true; do ((i++)); done | cat" },
@@ -70,31 +70,33 @@ const LOOPS = [
   { name: "awk that grows a string", command: `awk 'BEGIN{for(;;) s = s "${"a".repeat(60)}"}'` },
 ];
 
-const ran = async (command: string, by = tool) =>
-  silenceDuring(async () => runTool(by, { command, timeout_seconds: 10 }, await agentFiles({})));
+const runMeasured = async (command: string, usedTool = tool) =>
+  silenceDuring(async () =>
+    runTool(usedTool, { command, timeout_seconds: 10 }, await agentFiles({})),
+  );
 
-describe("a costly command", () => {
-  it.each(COSTLY)(
-    "of $name is stopped, and other requests wait at most for one step (H5)",
+describe("a costly command:", () => {
+  it.each(COSTLY_COMMANDS)(
+    "$name is stopped, and other requests wait only for one step (H5)",
     async ({ command }) => {
-      await ran("echo a | grep a"); // loading and compiling the shell takes a moment
-      const { result, cpuMs } = await ran(command, patient);
+      await runMeasured("echo a | grep a"); // the first command loads the shell, which takes time
+      const { result, cpuMs } = await runMeasured(command, toolWithSlowClock);
       expect(result.text).toContain("pattern_too_costly");
       expect(result.outcome).toBe("error");
-      expect(cpuMs).toBeLessThan(MOST_SILENT_MS);
+      expect(cpuMs).toBeLessThan(MAX_STEP_MS);
     },
   );
 
-  it.each(LOOPS)("of $name yields the thread regularly (H5)", async ({ command }) => {
-    const { result, cpuMs } = await ran(command, soonStopped);
+  it.each(ENDLESS_LOOPS)("$name pauses regularly (H5)", async ({ command }) => {
+    const { result, cpuMs } = await runMeasured(command, toolWithFewSteps);
     expect(result.text).toContain("[The command was stopped: ");
-    expect(cpuMs).toBeLessThan(LOOP_SILENT_MS);
+    expect(cpuMs).toBeLessThan(MAX_LOOP_MS);
   });
 
-  it("ends only its own command line, beside others with the same patterns", async () => {
-    const costly = ran(`${long} [[ $x =~ ${heavy} ]]`);
+  it("a costly pattern stops only its own command line, not others at the same time", async () => {
+    const costly = runMeasured(`${SET_LONG_X} [[ $x =~ ${COSTLY_PATTERN} ]]`);
     const cheap = Array.from({ length: 5 }, () =>
-      ran(`[[ aab =~ ${"a?".repeat(5)}b ]] && echo yes`),
+      runMeasured(`[[ aab =~ ${"a?".repeat(5)}b ]] && echo yes`),
     );
     expect((await costly).result.outcome).toBe("error");
     for (const { result } of await Promise.all(cheap)) expect(result.text).toBe("yes");
@@ -113,30 +115,30 @@ describe("a costly command", () => {
     },
     {
       name: "replacements in a long text",
-      command: `${long} y=\${x:0:30000}; y=\${y//a/bc}; echo \${#y}`,
+      command: `${SET_LONG_X} y=\${x:0:30000}; y=\${y//a/bc}; echo \${#y}`,
       text: "60000",
     },
     {
-      name: "files side by side",
+      name: "searches in many files",
       command: "for i in {1..60}; do echo a1b22c333 > f$i; done; grep -oE '[0-9]+' f* | wc -l",
       text: "180",
     },
     {
-      name: "groups",
+      name: "references to groups",
       command: "echo 2026-11-24 | sed -E 's/([0-9]+)-([0-9]+)-([0-9]+)/\\3.\\2.\\1/'",
       text: "24.11.2026",
     },
     {
-      name: "a match at the end of a line",
+      name: "matches at the end of a line",
       command: "[[ 'abc' =~ (ab$)|(a) ]]; echo ${BASH_REMATCH[0]}-${BASH_REMATCH[2]}",
       text: "a-a",
     },
-  ])("does not include $name", async ({ command, text }) => {
-    expect((await ran(command)).result.text.trim()).toBe(text);
+  ])("$name are not too costly", async ({ command, text }) => {
+    expect((await runMeasured(command)).result.text.trim()).toBe(text);
   });
 });
 
-/** The parser once read these forever, until the memory was exhausted. */
+/** The original parser of the shell reads these without end. */
 it.each([
   "echo $(($))",
   "echo $((1 + $ 2))",
@@ -147,7 +149,7 @@ it.each([
   expect((await runTool(tool, { command }, await agentFiles({}))).text).toMatch(/error/),
 );
 
-it("adjacent parts in arithmetic are still one word", async () => {
+it("adjacent parts in arithmetic are one word", async () => {
   const { text } = await runTool(
     tool,
     { command: "x=5; echo $(($x$x + $x`echo 1`)) $(($$ > 0))" },

@@ -1,16 +1,17 @@
-/** Command lines that run forever, or for hours, each with a part of the error that stops them. */
-const long = "x=aaaaaaaaaaaaaaaa; for i in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15; do x=$x$x; done;";
-const big = `${long} echo $x > f;`;
+/** Command lines that would run forever or for hours. The shell must stop them. */
+const SET_LONG_X =
+  "x=aaaaaaaaaaaaaaaa; for i in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15; do x=$x$x; done;";
+const WRITE_LONG_X = `${SET_LONG_X} echo $x > f;`;
 
 export const ENDLESS: { name: string; command: string }[] = [
-  { name: "an endless loop of nothing", command: "while true; do :; done" },
-  { name: "an endless loop of commands", command: "while true; do ls / > /dev/null; done" },
-  { name: "an endless loop of pipes", command: "while true; do true | true; done" },
-  { name: "an endless loop of subshells", command: "while true; do x=$(echo $x a); done" },
+  { name: "an empty endless loop", command: "while true; do :; done" },
+  { name: "an endless loop with commands", command: "while true; do ls / > /dev/null; done" },
+  { name: "an endless loop with pipes", command: "while true; do true | true; done" },
+  { name: "an endless loop with subshells", command: "while true; do x=$(echo $x a); done" },
   { name: "an endless arithmetic loop", command: "while ((1)); do ((i++)); done" },
-  { name: "an endless for", command: "for ((;;)); do :; done" },
+  { name: "an endless for loop", command: "for ((;;)); do :; done" },
   {
-    name: "an endless until in a shell in a shell",
+    name: "an endless until loop in nested shells",
     command: "bash -c 'bash -c \"until false; do :; done\"'",
   },
   { name: "an endless loop in eval", command: "eval 'while :; do :; done'" },
@@ -23,13 +24,13 @@ export const ENDLESS: { name: string; command: string }[] = [
   { name: "a billion numbers", command: "seq 1000000000 | tail -1" },
   { name: "a huge brace expansion", command: "echo {1..1000000000}" },
   { name: "a product of brace expansions", command: `echo ${"{a,b}".repeat(30)}` },
-  { name: "a doubled string", command: "x=x; while :; do x=$x$x; done" },
+  { name: "a string that is doubled again and again", command: "x=x; while :; do x=$x$x; done" },
   { name: "a here-document that grows", command: "x=a; while :; do x=$(cat <<E\n$x$x\nE\n); done" },
   { name: "an sed that branches forever", command: "sed ':a;s/x/x/;ba' <<< x" },
   { name: "an sed that doubles a line", command: "sed -E ':a;s/(.*)/\\1\\1/;ba' <<< x" },
   { name: "an awk that loops forever", command: "awk 'BEGIN{while(1){}}'" },
   {
-    name: "awk loops in one another",
+    name: "nested awk loops",
     command: "awk 'BEGIN{for(i=0;i<90000;i++) for(j=0;j<90000;j++) k++}'",
   },
   {
@@ -41,28 +42,43 @@ export const ENDLESS: { name: string; command: string }[] = [
     command: 'awk \'BEGIN{s="aaaaaaaaaa"; for(i=0;i<90000;i++) gsub(/a/,"a",s)}\'',
   },
   {
-    name: "an awk over the square of its lines",
+    name: "an awk that compares each line with each other line",
     command: "seq 1 9000 > f; awk 'NR==FNR{a[$1]=1;next} {for (k in a) n++}' f f",
   },
   { name: "a jq that never ends", command: "jq -n 'last(range(1e9))'" },
   { name: "a jq that calls itself", command: "jq -n 'def f: f; f'" },
-  { name: "eval of eval of eval", command: "eval \"$(printf 'eval %.0s' {1..5000})\"" },
-  { name: "patterns over a long variable", command: `${long} while :; do [[ $x == *b* ]]; done` },
+  { name: "an eval of many evals", command: "eval \"$(printf 'eval %.0s' {1..5000})\"" },
   {
-    name: "expressions over a long variable",
-    command: `${long} while :; do [[ $x =~ (a+)+b ]]; done`,
+    name: "globs on a long variable in an endless loop",
+    command: `${SET_LONG_X} while :; do [[ $x == *b* ]]; done`,
   },
-  { name: "pieces of a long variable", command: `${long} while :; do : \${x:0:9}; done` },
-  { name: "hashing a file forever", command: `${big} while :; do sha256sum f > /dev/null; done` },
-  { name: "searching a file forever", command: `${big} while :; do grep -E '(a|b)+c' f; done` },
-  { name: "filling the scratch directory", command: `${big} while :; do cat f >> /tmp/all; done` },
   {
-    name: "globbing many files forever",
+    name: "regular expressions on a long variable in an endless loop",
+    command: `${SET_LONG_X} while :; do [[ $x =~ (a+)+b ]]; done`,
+  },
+  {
+    name: "substrings of a long variable in an endless loop",
+    command: `${SET_LONG_X} while :; do : \${x:0:9}; done`,
+  },
+  {
+    name: "an endless loop that hashes a file",
+    command: `${WRITE_LONG_X} while :; do sha256sum f > /dev/null; done`,
+  },
+  {
+    name: "an endless loop that searches a file",
+    command: `${WRITE_LONG_X} while :; do grep -E '(a|b)+c' f; done`,
+  },
+  {
+    name: "an endless loop that fills the scratch directory",
+    command: `${WRITE_LONG_X} while :; do cat f >> /tmp/all; done`,
+  },
+  {
+    name: "an endless loop that lists many files",
     command: "for i in {1..900}; do :> f$i; done; while :; do : *; done",
   },
-  { name: "sleeping", command: "sleep 100000" },
+  { name: "a long sleep", command: "sleep 100000" },
 ];
-/** Would take a backtracking matcher longer than the age of the universe, and ends here. */
+/** A text on which a backtracking matcher would not end. The shell's matcher ends quickly. */
 const trap = `${"a".repeat(40)}!`;
 export const BACKTRACKING: { name: string; command: string }[] = [
   { name: "grep -E", command: `echo ${trap} | grep -E '^(a+)+$'` },

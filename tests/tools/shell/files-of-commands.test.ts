@@ -24,22 +24,22 @@ describe("a command on files", () => {
   it.each([
     { name: "copies a file over another", command: "cp d/e a.txt; cat a.txt", text: "e" },
     {
-      name: "copies a peer's file over its own",
+      name: "copies a peer's file over a file of the workspace",
       command: "cp /peers/agent1/a.txt .; cat a.txt",
       text: "theirs",
     },
     {
-      name: "copies a context's file over its own",
+      name: "copies a file of a context over a file of the workspace",
       command: "cp /contexts/site/a.txt a.txt; cat a.txt",
       text: "site",
     },
     {
-      name: "copies its file over one of a context",
+      name: "copies a file of the workspace over a file of a context",
       command: "cp d/e /contexts/book/ch1.md; cat /contexts/book/ch1.md",
       text: "e",
     },
     {
-      name: "copies a scratch file over its own, and back",
+      name: "copies a scratch file over a file of the workspace, and back",
       command: "echo s > /tmp/s; cp /tmp/s a.txt; cp d/e /tmp/s; cat a.txt /tmp/s",
       text: "s\ne",
     },
@@ -60,29 +60,29 @@ describe("a command on files", () => {
       text: "theirs\ntheirs\nown\nutil",
     },
     {
-      name: "copies all files of a peer by a pattern",
+      name: "copies all files of a peer with a pattern",
       command: "cp -r /peers/agent1/* .; cat a.txt src/main.py src/own.py src/lib/util.py",
       text: "theirs\ntheirs\nown\nutil",
     },
     {
-      name: "merges a peer's directory with its own",
+      name: "merges a peer's directory into a directory of the workspace",
       command: "cp -r /peers/agent1/src .; cat src/main.py src/own.py src/lib/util.py",
       text: "theirs\nown\nutil",
     },
     {
-      name: "merges a directory with one of scratch, and back",
+      name: "merges directories in scratch, and back",
       command:
         "cp -r src /tmp; cp -r /peers/agent1/src /tmp; cp -r /tmp/src .; cat src/main.py src/own.py src/lib/util.py",
       text: "theirs\nown\nutil",
     },
     { name: "moves a file over another", command: "mv d/e a.txt; cat a.txt; ls d", text: "e" },
     {
-      name: "moves a scratch file over its own",
+      name: "moves a scratch file over a file of the workspace",
       command: "echo s > /tmp/s; mv /tmp/s a.txt; cat a.txt; ls /tmp",
       text: "s",
     },
     {
-      name: "moves its file over one of scratch",
+      name: "moves a file of the workspace over a scratch file",
       command: "echo s > /tmp/s; mv d/e /tmp/s; cat /tmp/s; ls d",
       text: "e",
     },
@@ -92,12 +92,12 @@ describe("a command on files", () => {
       text: "k/d/e",
     },
     {
-      name: "splits a file over existing files",
+      name: "splits its input into existing files",
       command: "for i in 1 2; do seq 4 | split -l 2 - p; done; cat paa pab",
       text: "1\n2\n3\n4",
     },
     {
-      name: "splits a file of its own over existing files",
+      name: "splits a file into existing files",
       command: "seq 4 > s; echo old > pab; split -l 2 s p; cat paa pab",
       text: "1\n2\n3\n4",
     },
@@ -107,14 +107,14 @@ describe("a command on files", () => {
 
   it.each([
     { name: "a file", command: "cp a.txt a.txt" },
-    { name: "a file by another way to write its path", command: "cp a.txt ./d/../a.txt" },
+    { name: "a file with another path to it", command: "cp a.txt ./d/../a.txt" },
     {
-      name: "a context's file by its other path",
+      name: "a file of a context with its other path",
       command: "cp contexts/book/ch1.md /contexts/book/ch1.md",
     },
     { name: "a scratch file", command: "echo s > /tmp/s; cp /tmp/s /tmp/../tmp/s" },
     {
-      name: "a file whose name is written in another form",
+      name: "a file whose name has another Unicode form",
       command: "echo x > caf\u00e9; cp caf\u00e9 cafe\u0301",
     },
   ])("refuses to copy $name over itself", async ({ command }) => {
@@ -124,23 +124,27 @@ describe("a command on files", () => {
   });
 
   it.each([
-    { name: "into itself", command: "cp -r src src/sub", says: "cannot copy 'src' into itself" },
     {
-      name: "into itself by its other path",
+      name: "into itself",
+      command: "cp -r src src/sub",
+      expectedText: "cannot copy 'src' into itself",
+    },
+    {
+      name: "into itself with its other path",
       command: "cp -r contexts/book /contexts/book/sub",
-      says: "cannot copy 'contexts/book' into itself",
+      expectedText: "cannot copy 'contexts/book' into itself",
     },
     {
-      name: "with a file that cannot be placed at its target",
+      name: "with a file that may not exist at its target",
       command: "cp -r /contexts/kit/. .",
-      says: "/workspace/peers leads to /peers",
+      expectedText: "/workspace/peers leads to /peers",
     },
-    { name: "over a file", command: "cp -r d a.txt", says: "/workspace/a.txt is a file" },
-  ])("refuses to copy a directory $name", async ({ command, says }) => {
-    expect((await shell(command)).text).toContain(says);
+    { name: "over a file", command: "cp -r d a.txt", expectedText: "/workspace/a.txt is a file" },
+  ])("refuses to copy a directory $name", async ({ command, expectedText }) => {
+    expect((await shell(command)).text).toContain(expectedText);
   });
 
-  it("recognizes one file by two paths", async () => {
+  it("recognizes that two paths lead to the same file", async () => {
     const { text } = await shell(
       "[ contexts/book/ch1.md -ef /contexts/book/ch1.md ] && echo same; [ a.txt -ef d/e ] || echo others",
     );

@@ -6,38 +6,38 @@ import { silenceDuring } from "../../patterns/silence";
 import { agentFiles, runTool } from "../files/agent-tree";
 
 const tool = runCommandTool(justBashRunner(Date.now));
-/** CPU time without a pause, in ms. Each of these commands took 0.3 to 2.4 s for the same input. */
-const MOST_SILENT_MS = 250;
+/** Maximum CPU time without a pause, in ms. Without limits, these commands take 0.3 to 2.4 s. */
+const MAX_SILENT_MS = 250;
 const MIB = 1024 * 1024;
 
-/** Unordered lines of a log, up to this number of bytes. */
+/** A log with unsorted lines, of at most this number of bytes. */
 function logOf(bytes: number): string {
-  const line = (nth: number): string =>
-    `${(nth * 7_919) % 1_000_003} alpha beta,${nth % 97} gamma end\n`;
+  const line = (number: number): string =>
+    `${(number * 7_919) % 1_000_003} alpha beta,${number % 97} gamma end\n`;
   let text = "";
-  for (let nth = 0; text.length + line(nth).length <= bytes; nth++) text += line(nth);
+  for (let number = 0; text.length + line(number).length <= bytes; number++) text += line(number);
   return text;
 }
 
-const large = logOf(7.5 * MIB);
-const half = logOf(2 * MIB);
+const LARGE_LOG = logOf(7.5 * MIB);
+const SMALLER_LOG = logOf(2 * MIB);
 
-async function ran(command: string, workspace: Record<string, string>) {
+async function runMeasured(command: string, workspace: Record<string, string>) {
   const files = await agentFiles({ workspace });
   return silenceDuring(async () => runTool(tool, { command }, files));
 }
 
-describe("a command over megabytes (H5)", () => {
+describe("a command with an input of megabytes (H5)", () => {
   it.each([
     "sort -n f | head -1",
     "uniq f | head -1",
     "rev f | tail -1 | wc -l",
     "wc -w f",
     "cut -d' ' -f1 f | wc -l",
-  ])("processes 2 MiB and yields the thread: %s", async (command) => {
-    const { result, cpuMs } = await ran(command, { f: half });
+  ])("processes 2 MiB and pauses: %s", async (command) => {
+    const { result, cpuMs } = await runMeasured(command, { f: SMALLER_LOG });
     expect(result.text).not.toContain("too much at once");
-    expect(cpuMs).toBeLessThan(MOST_SILENT_MS);
+    expect(cpuMs).toBeLessThan(MAX_SILENT_MS);
   });
 
   it.each([
@@ -54,13 +54,15 @@ describe("a command over megabytes (H5)", () => {
     "od",
     "paste",
     "tac",
-  ])("is refused by name if it could not pause: %s", async (command) => {
-    const { result, cpuMs } = await ran(`${command} f; ${command} < f > /dev/null`, { f: large });
+  ])("is refused with its name if it cannot pause: %s", async (command) => {
+    const { result, cpuMs } = await runMeasured(`${command} f; ${command} < f > /dev/null`, {
+      f: LARGE_LOG,
+    });
     const [name] = command.split(" ");
     expect(result.text).toMatch(
       new RegExp(`^${name}: [\\d.]+ MiB are too much at once; ${name} takes [\\d.]+ MiB here`, "m"),
     );
-    expect(cpuMs).toBeLessThan(MOST_SILENT_MS);
+    expect(cpuMs).toBeLessThan(MAX_SILENT_MS);
   });
 
   it.each([
@@ -88,60 +90,68 @@ describe("a command over megabytes (H5)", () => {
     "base64 f",
     "awk '{print $1}' f",
     "cut -d' ' -f1 f",
-  ])("yields the thread, whether it succeeds or not: %s", async (command) => {
+  ])("pauses, also if it fails: %s", async (command) => {
     const list = `${"0".repeat(32)}  f\n`.repeat(3);
     const lacking = `${"0".repeat(32)}  lacking/x\n`.repeat(100_000);
-    const { cpuMs } = await ran(command, { f: large, g: "\n".repeat(7 * MIB), list, lacking });
-    expect(cpuMs).toBeLessThan(MOST_SILENT_MS);
+    const { cpuMs } = await runMeasured(command, {
+      f: LARGE_LOG,
+      g: "\n".repeat(7 * MIB),
+      list,
+      lacking,
+    });
+    expect(cpuMs).toBeLessThan(MAX_SILENT_MS);
   });
 
-  it("computes checksums of its input", async () => {
-    const { result } = await ran(
+  it("computes correct checksums", async () => {
+    const { result } = await runMeasured(
       "printf abc | md5sum; printf abc | sha1sum; md5sum f; md5sum < f",
-      { f: large },
+      { f: LARGE_LOG },
     );
-    const md5 = createHash("md5").update(large).digest("hex");
-    const said = [
+    const md5 = createHash("md5").update(LARGE_LOG).digest("hex");
+    const expectedLines = [
       "900150983cd24fb0d6963f7d28e17f72  -",
       "a9993e364706816aba3e25717850c26c9cd0d89d  -",
       `${md5}  f`,
       `${md5}  -`,
     ];
-    expect(result.text).toBe(said.join("\n"));
+    expect(result.text).toBe(expectedLines.join("\n"));
   });
 
-  it("counts the files of directories that a command walks", async () => {
-    const { result, cpuMs } = await ran("echo '{}' | jq -c . && gzip -r d", {
-      "d/a": half,
-      "d/e/b": half,
+  it("is refused if the files in a directory are too large together", async () => {
+    const { result, cpuMs } = await runMeasured("echo '{}' | jq -c . && gzip -r d", {
+      "d/a": SMALLER_LOG,
+      "d/e/b": SMALLER_LOG,
     });
     expect(result.text).toMatch(/^\{\}$/m);
     expect(result.text).toMatch(/gzip: 4 MiB are too much at once/);
-    expect(cpuMs).toBeLessThan(MOST_SILENT_MS);
+    expect(cpuMs).toBeLessThan(MAX_SILENT_MS);
   });
 
-  it("accepts the parts that its error recommends", async () => {
-    const { result } = await ran(
+  it("processes the parts that its error recommends", async () => {
+    const { result } = await runMeasured(
       "split -b 1M f p; for p in p*; do fold -w 20 $p > o || exit 1; done; echo done",
-      { f: half },
+      { f: SMALLER_LOG },
     );
     expect(result.text).toBe("done");
   });
 });
 
-describe("lines sorted in steps", () => {
+describe("sortedInSteps", () => {
   it.each([0, 1, 63, 64, 65, 128, 1_000, 4_097])(
-    "are in order, equal lines in their original order: %i",
+    "sorts lines and does not change the order of equal lines: %i lines",
     async (count) => {
-      const lines = Array.from({ length: count }, (_, nth) => `${(nth * 7_919) % 101} ${nth}`);
+      const lines = Array.from(
+        { length: count },
+        (_, number) => `${(number * 7_919) % 101} ${number}`,
+      );
       const byKey = (a: string, b: string) => Number.parseInt(a, 10) - Number.parseInt(b, 10);
-      let looks = 0;
+      let pauseChecks = 0;
       const sorted = await sortedInSteps(lines, byKey, () => {
-        looks++;
+        pauseChecks++;
         return undefined;
       });
       expect(sorted).toEqual([...lines].sort(byKey));
-      expect(looks).toBeGreaterThanOrEqual(count / 64);
+      expect(pauseChecks).toBeGreaterThanOrEqual(count / 64);
     },
   );
 });

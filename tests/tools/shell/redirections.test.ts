@@ -18,7 +18,7 @@ const REASON =
 describe("a redirection that is refused", () => {
   it.each([
     {
-      name: "fails its command only",
+      name: "fails only its command",
       command: "echo before; echo x > /peers/agent1/new; echo after $?",
       output: "before\nafter 1",
     },
@@ -33,27 +33,27 @@ describe("a redirection that is refused", () => {
       output: "after 1",
     },
     {
-      name: "fails its command for stderr",
+      name: "fails its command if it redirects stderr",
       command: "ls nope 2> /peers/agent1/new; echo after $?",
       output: "after 1",
     },
     {
-      name: "fails its command for both outputs",
+      name: "fails its command if it redirects both outputs",
       command: "ls nope &> /peers/agent1/new; echo after $?",
       output: "after 1",
     },
     {
-      name: "fails its command by a variable",
+      name: "fails its command if the target is in a variable",
       command: "for f in /peers/agent1/new out; do echo $f > $f; done; cat out",
       output: "out",
     },
     {
-      name: "fails its command by a relative path",
+      name: "fails its command if the target is a relative path",
       command: "cd /peers/agent1; echo x > new; echo after $?",
       output: "after 1",
     },
     {
-      name: "fails a group",
+      name: "fails a group of commands",
       command: "{ echo x; echo y; } > /peers/agent1/new; echo after $?",
       output: "after 1",
     },
@@ -116,7 +116,7 @@ describe("a redirection that is refused", () => {
     expect(files.exists("a.txt")).toBe(true);
   });
 
-  it("ends a script with set -e", async () => {
+  it("ends a script after set -e", async () => {
     const { text, files } = await shell(
       "set -e; echo before; echo x > /etc/new; echo after > after",
     );
@@ -133,22 +133,22 @@ describe("a redirection", () => {
     { name: "replaces a file", command: "echo x > a.txt; cat a.txt", text: "x" },
     { name: "empties a file", command: ": > a.txt; > b; stat -c %s a.txt b", text: "0\n0" },
     {
-      name: "keeps the outputs separate",
+      name: "writes the outputs to separate files",
       command: "{ echo o; echo e >&2; } > o 2> e; cat o; cat e",
       text: "o\ne",
     },
     {
-      name: "merges the outputs",
+      name: "writes both outputs to one file",
       command: "{ echo o; echo e >&2; } > f 2>&1; cat f",
       text: "o\ne",
     },
     {
-      name: "merges the outputs in the short form",
+      name: "writes both outputs to one file in the short form",
       command: "{ echo o; echo e >&2; } &> f; echo x &>> f; cat f",
       text: "o\ne\nx",
     },
     {
-      name: "swaps the outputs",
+      name: "can swap the outputs",
       command: "{ echo o; echo e >&2; } 2>&1 > f | sed s/^/-/; cat f",
       text: "-e\no",
     },
@@ -159,18 +159,18 @@ describe("a redirection", () => {
     },
     { name: "may precede the command", command: "> f echo a; cat f", text: "a" },
     {
-      name: "uses the last of several",
+      name: "is the last one if there are several",
       command: "echo a > f > g; cat f g; wc -c < f",
       text: "a\n0",
     },
-    { name: "lasts with exec", command: "exec 3>&1 > f; echo a; exec >&3; cat f", text: "a" },
+    { name: "of exec stays open", command: "exec 3>&1 > f; echo a; exec >&3; cat f", text: "a" },
     {
       name: "writes to a descriptor of the script",
       command: "exec 3> f; echo a >&3; echo b > g; exec 3>&-; cat f g",
       text: "a\nb",
     },
     {
-      name: "writes to the outputs by their names",
+      name: "writes to /dev/stdout and /dev/null",
       command:
         "echo a > /dev/stdout; echo b 2> /dev/null > /dev/stdout; ls nope 2> /dev/stdout; true",
       text: "a\nb\nls: nope: No such file or directory",
@@ -186,7 +186,7 @@ describe("a redirection", () => {
       text: "one!\ntwo!",
     },
     {
-      name: "does not replace a read-only file",
+      name: "does not replace a file after set -C",
       command: "set -C; echo x > a.txt 2> /dev/null; echo y >| a.txt; cat a.txt",
       text: "y",
     },

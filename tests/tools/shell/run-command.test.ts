@@ -10,9 +10,9 @@ const WORLD: World = {
   contexts: { site: { "index.html": "<p>\n" }, book: { "ch1.md": "# One\n", locked: "no\n" } },
   writable: ["book"],
 };
-const shell = async (command: string, more = {}, world = WORLD) => {
+const shell = async (command: string, otherArgs = {}, world = WORLD) => {
   const files = await agentFiles(world);
-  return { ...(await runTool(tool, { command, ...more }, files)), files };
+  return { ...(await runTool(tool, { command, ...otherArgs }, files)), files };
 };
 
 describe("run_command", () => {
@@ -25,7 +25,7 @@ describe("run_command", () => {
       text: "/workspace/src",
     },
     {
-      name: "pipes and loops",
+      name: "supports pipes and loops",
       command: "for f in $(find . -type f | sort); do wc -l < $f; done | paste -s -d+ -",
       text: "2+1",
     },
@@ -35,12 +35,12 @@ describe("run_command", () => {
       text: "/peers/agent2/a.txt:2:three",
     },
     {
-      name: "compares with a peer",
+      name: "compares files with those of a peer",
       command: "diff a.txt /peers/agent2/a.txt | grep '^[-+]t'",
       text: "-two\n+three",
     },
     {
-      name: "sees all places and a scratch directory",
+      name: "has all directories of the agent and a scratch directory",
       command: "ls /",
       text: "contexts\npeers\ntmp\nworkspace",
     },
@@ -52,22 +52,22 @@ describe("run_command", () => {
       text: "[stderr]\ncat: nope: No such file or directory\n[exit code 1]",
     },
     {
-      name: "keeps scratch files only during one command",
+      name: "has a scratch directory",
       command: "echo x > /tmp/x; cat /tmp/x",
       text: "x",
     },
     {
-      name: "knows executable files",
+      name: "supports executable files",
       command: "echo 'echo hi $1' > s.sh; chmod +x s.sh; ./s.sh you",
       text: "hi you",
     },
     {
-      name: "discards output to /dev/null",
+      name: "supports /dev/null",
       command: "echo x > /dev/null; cat /dev/null | wc -c",
       text: "0",
     },
     {
-      name: "substitutes processes",
+      name: "supports process substitution",
       command: "comm -12 <(sort a.txt) <(sort /peers/agent2/a.txt)",
       text: "one",
     },
@@ -82,7 +82,7 @@ describe("run_command", () => {
       text: "\\x1b[31mred",
     },
     {
-      name: "keeps texts of other languages",
+      name: "does not change texts of other languages",
       command: "echo 'héllo 漢 😀' | cat | rev | rev",
       text: "héllo 漢 😀",
     },
@@ -92,39 +92,43 @@ describe("run_command", () => {
 
   it.each([
     {
-      name: "python",
+      name: "python3",
       command: "python3 -c 'print(1)'",
-      says: "python3: not available in this shell. Use awk, jq or bash.",
+      expectedText: "python3: not available in this shell. Use awk, jq or bash.",
     },
     {
       name: "git",
       command: "git status",
-      says: "git: not available in this shell. Compare with diff",
+      expectedText: "git: not available in this shell. Compare with diff",
     },
     {
-      name: "the network",
+      name: "curl",
       command: "curl https://example.com",
-      says: "curl: not available in this shell. There is no network.",
+      expectedText: "curl: not available in this shell. There is no network.",
     },
     {
       name: "tar",
       command: "tar cf a.tar a.txt",
-      says: "tar: not available in this shell. Copy directories with cp -r",
+      expectedText: "tar: not available in this shell. Copy directories with cp -r",
     },
     {
       name: "realpath",
       command: "realpath a.txt",
-      says: "realpath: not available in this shell. Use readlink -f.",
+      expectedText: "realpath: not available in this shell. Use readlink -f.",
     },
     {
-      name: "traps",
+      name: "trap",
       command: "trap 'rm -f x' EXIT",
-      says: "trap: not available in this shell. Clean up at the end",
+      expectedText: "trap: not available in this shell. Clean up at the end",
     },
-    { name: "an unknown program", command: "frobnicate", says: "frobnicate: command not found" },
-  ])("reports the missing $name", async ({ command, says }) => {
+    {
+      name: "an unknown program",
+      command: "frobnicate",
+      expectedText: "frobnicate: command not found",
+    },
+  ])("reports that a command is missing: $name", async ({ command, expectedText }) => {
     const { text } = await shell(command);
-    expect(text).toContain(says);
+    expect(text).toContain(expectedText);
     expect(text).toContain("[exit code 127]");
   });
 
@@ -132,55 +136,55 @@ describe("run_command", () => {
     {
       name: "a write into a peer's files",
       command: "echo x > /peers/agent2/a.txt",
-      says: "another's snapshot and cannot be changed",
+      expectedText: "another's snapshot and cannot be changed",
     },
     {
       name: "a write into a read-only context",
       command: "sed -i s/p/b/ /contexts/site/index.html",
-      says: "given for reading only",
+      expectedText: "given for reading only",
     },
     {
       name: "a write to a protected path",
       command: "echo x > /contexts/book/locked",
-      says: "is protected",
+      expectedText: "is protected",
     },
     {
       name: "a removal of an unread file",
       command: "rm a.txt",
-      says: "You have not read /workspace/a.txt",
+      expectedText: "You have not read /workspace/a.txt",
     },
     {
-      name: "a write outside of all places",
+      name: "a write outside of the agent's directories",
       command: "echo x > /etc/passwd",
-      says: "/etc/passwd cannot be written. Write below /workspace",
+      expectedText: "/etc/passwd cannot be written. Write below /workspace",
     },
     {
       name: "a name that disks do not support",
       command: "echo x > 'a:b'",
-      says: "contains a colon",
+      expectedText: "contains a colon",
     },
     {
       name: "a symbolic link",
       command: "ln -s a.txt b.txt",
-      says: "There are no links here. Copy with cp.",
+      expectedText: "There are no links here. Copy with cp.",
     },
     {
       name: "a hard link",
       command: "ln a.txt b.txt",
-      says: "There are no links here. Copy with cp.",
+      expectedText: "There are no links here. Copy with cp.",
     },
     {
-      name: "another's private workspace",
+      name: "a read of another agent's workspace",
       command: "cat /workspace/../agent3/x",
-      says: "No such file or directory",
+      expectedText: "No such file or directory",
     },
-  ])("refuses $name with a reason", async ({ command, says }) => {
+  ])("refuses $name with a reason", async ({ command, expectedText }) => {
     const { text, files } = await shell(command);
-    expect(text).toContain(says);
+    expect(text).toContain(expectedText);
     expect(files.staged()).toMatchObject({ workspace: new Map(), contexts: new Map() });
   });
 
-  it("ends a script at a refused redirection of exec, and keeps the changes before it", async () => {
+  it("ends a script at a refused redirection of exec, and stores the changes before it", async () => {
     const { text, files } = await shell(
       "echo kept > kept; exec > /peers/agent2/a.txt; echo not > after",
     );
@@ -203,7 +207,7 @@ describe("run_command", () => {
     expect(files.exists("src/b.ts")).toBe(false);
   });
 
-  it("removes files that it read", async () => {
+  it("removes only files that it has read", async () => {
     const { files, text } = await shell("cat a.txt > /dev/null && rm a.txt && rm -rf src");
     expect(files.exists("a.txt")).toBe(false);
     expect(text).toContain("You have not read /workspace/src/b.ts");
@@ -222,7 +226,7 @@ describe("run_command", () => {
     "chmod +x bin; cp bin copy",
     ": > copy; cat bin >> copy",
     "mkdir d; cp bin d; mv d e; cp e/bin copy",
-  ])("keeps binary files exact: %s", async (command) => {
+  ])("does not change the bytes of a binary file: %s", async (command) => {
     const bin = crypto.getRandomValues(new Uint8Array(30_000));
     bin.set([0, 255, 254, 13, 10, 0xef, 0xbb, 0xbf]);
     const { files, text } = await shell(command, {}, { workspace: { bin } });
@@ -231,17 +235,20 @@ describe("run_command", () => {
   });
 
   it.each([
-    { name: "no command", args: { command: "" } },
+    { name: "an empty command", args: { command: "" } },
     { name: "an unknown argument", args: { command: "ls", shell: "zsh" } },
-    { name: "too much time", args: { command: "ls", timeout_seconds: 11 } },
+    { name: "a timeout above the maximum", args: { command: "ls", timeout_seconds: 11 } },
     { name: "a missing directory", args: { command: "ls", directory: "nope" } },
-    { name: "a file as directory", args: { command: "ls", directory: "a.txt" } },
-    { name: "a directory outside", args: { command: "ls", directory: "/etc" } },
+    { name: "a file as its directory", args: { command: "ls", directory: "a.txt" } },
+    {
+      name: "a directory outside of the agent's files",
+      args: { command: "ls", directory: "/etc" },
+    },
   ])("refuses $name", async ({ args }) => {
     expect(await runTool(tool, args, await agentFiles(WORLD))).toMatchObject({ outcome: "error" });
   });
 
-  it("does not start once it is aborted", async () => {
+  it("does not start after an abort", async () => {
     const reason = new Error("cancelled");
     await expect(
       runTool(tool, { command: "ls" }, await agentFiles(WORLD), {
@@ -250,21 +257,21 @@ describe("run_command", () => {
     ).rejects.toBe(reason);
   });
 
-  it("ends between two commands once it is aborted", async () => {
-    const aborting = new AbortController();
+  it("ends between two commands after an abort", async () => {
+    const controller = new AbortController();
     const running = runTool(
       tool,
       { command: "while true; do ls / > /dev/null; done" },
       await agentFiles({}),
       {
-        signal: aborting.signal,
+        signal: controller.signal,
       },
     );
-    setTimeout(() => aborting.abort(new Error("cancelled")), 100);
+    setTimeout(() => controller.abort(new Error("cancelled")), 100);
     await expect(running).rejects.toThrow("cancelled"); // a normal end would be a result
   });
 
-  it("cuts an output above the limit, with a note", async () => {
+  it("cuts an output above the limit and adds a note", async () => {
     const small = runCommandTool(justBashRunner(Date.now), {
       mostSeconds: 10,
       defaultSeconds: 10,
@@ -308,7 +315,7 @@ describe("run_command", () => {
     { command: "echo 'the execution deadline is near' >&2; exit 124", code: 124 },
     { command: "timeout 0.1 sleep 5", code: 124 },
   ])(
-    "keeps what a command did whose own end looks like that of one that is stopped: $command",
+    "stores the changes of a command that only looks as if it was stopped: $command",
     async ({ command, code }) => {
       const files = await agentFiles({});
       const { outcome, text } = await runTool(tool, { command: `echo x > f; ${command}` }, files);
@@ -333,7 +340,7 @@ describe("run_command", () => {
     expect(text).toBe("12000000");
   });
 
-  it("does not compare files for minutes", async () => {
+  it("refuses a comparison that would take minutes", async () => {
     const { text } = await shell(
       "seq 1 9000 > x; seq 9000 -1 1 > y; diff x y | wc -l; cat x | diff - y",
       {},
@@ -349,7 +356,7 @@ describe("run_command", () => {
     "diff -- y - < ./-x",
     "diff ./-x -i y",
     "diff y ./-x more",
-  ])("does not compare for minutes, with any form of the file names: %s", async (command) => {
+  ])("refuses such a comparison for each form of the file names: %s", async (command) => {
     const { text } = await shell(
       `seq 1 1500 > ./-x; seq 1500 -1 1 > y; touch more; ${command}`,
       {},
@@ -368,7 +375,7 @@ describe("run_command", () => {
     expect(text).toContain("diff: nope: No such file or directory\ndiff: missing operand");
   });
 
-  it("reports the same facts about a file each time: no times and owners", async () => {
+  it("reports the same time and owner for all files", async () => {
     const first = await shell("stat -c '%U %Y' a.txt /peers/agent2/a.txt | sort -u | wc -l");
     expect(first.text).toBe("1");
   });

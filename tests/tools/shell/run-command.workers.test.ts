@@ -3,10 +3,10 @@ import { justBashRunner, runCommandTool } from "../../../src/tools/shell";
 import { agentFiles, readAsText, runTool } from "../files/agent-tree";
 import { ENDLESS } from "./endless-commands";
 
-/** The shell in workerd: its code must load there, and its endless commands must end there, too. */
+/** The shell in workerd: its code must load there, and it must stop endless commands there. */
 const tool = runCommandTool(justBashRunner(Date.now));
 
-describe("run_command in the runtime of the service", () => {
+describe("run_command in the service's runtime", () => {
   it("runs text tools, compression and jq over an agent's files", async () => {
     const files = await agentFiles({
       workspace: { "a.json": '{"n": [1, 2, 3]}\n' },
@@ -21,15 +21,16 @@ describe("run_command in the runtime of the service", () => {
     expect(await readAsText(files, "out.txt")).toBe("[1,2,3]\n");
   });
 
-  it.each(
-    ENDLESS.filter(({ name }) => /of nothing|recursion|in one another|billion|eval/.test(name)),
-  )("stops $name", async ({ command }) => {
-    const { outcome, text } = await runTool(
-      tool,
-      { command, timeout_seconds: 1 },
-      await agentFiles({}),
-    );
-    expect(text).toContain("[The command was stopped:");
-    expect(outcome).toBe("error");
-  });
+  it.each(ENDLESS.filter(({ name }) => /empty|recursion|nested awk|billion|eval/.test(name)))(
+    "stops $name",
+    async ({ command }) => {
+      const { outcome, text } = await runTool(
+        tool,
+        { command, timeout_seconds: 1 },
+        await agentFiles({}),
+      );
+      expect(text).toContain("[The command was stopped:");
+      expect(outcome).toBe("error");
+    },
+  );
 });

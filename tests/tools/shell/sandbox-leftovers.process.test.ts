@@ -25,62 +25,74 @@ const run = (files: StagedFiles, command: string, timeout_seconds = 10) =>
 
 describe("a leftover of an earlier command in the container", () => {
   it.each([
-    { left: "a link to elsewhere", command: "ln -s ../outside out", then: { out: "mine\n" } },
     {
-      left: "a link to another file",
+      leftover: "a link to a path outside of the workspace",
+      command: "ln -s ../outside out",
+      nextFiles: { out: "mine\n" },
+    },
+    {
+      leftover: "a link to another file",
       command: "ln -s a.txt out",
-      then: { "a.txt": "one\n", out: "mine\n" },
+      nextFiles: { "a.txt": "one\n", out: "mine\n" },
     },
-    { left: "a link that leads nowhere", command: "ln -s nowhere out", then: { out: "mine\n" } },
-    { left: "a pipe", command: "mkfifo out", then: { out: "mine\n" } },
-    { left: "a folder", command: "mkdir out", then: { out: "mine\n" } },
     {
-      left: "a folder with a file",
+      leftover: "a link without a target",
+      command: "ln -s nowhere out",
+      nextFiles: { out: "mine\n" },
+    },
+    { leftover: "a pipe", command: "mkfifo out", nextFiles: { out: "mine\n" } },
+    { leftover: "a folder", command: "mkdir out", nextFiles: { out: "mine\n" } },
+    {
+      leftover: "a folder with a file",
       command: "mkdir -p out/deep; echo x > out/deep/x",
-      then: { out: "mine\n" },
+      nextFiles: { out: "mine\n" },
     },
     {
-      left: "a folder with a link",
+      leftover: "a folder with a link",
       command: "mkdir out; ln -s /tmp out/in",
-      then: { out: "mine\n" },
+      nextFiles: { out: "mine\n" },
     },
-    { left: "a file", command: "echo x > out", then: { "out/a": "mine\n" } },
-    { left: "a link to a folder", command: "ln -s ../outside out", then: { "out/a": "mine\n" } },
+    { leftover: "a file", command: "echo x > out", nextFiles: { "out/a": "mine\n" } },
     {
-      left: "one more name of a file",
+      leftover: "a link to a folder",
+      command: "ln -s ../outside out",
+      nextFiles: { "out/a": "mine\n" },
+    },
+    {
+      leftover: "a hard link to a file",
       command: "ln a.txt out",
-      then: { "a.txt": "one\n", out: "mine\n" },
+      nextFiles: { "a.txt": "one\n", out: "mine\n" },
     },
-    { left: "no workspace", command: "cd ..; rm -rf workspace", then: { out: "mine\n" } },
+    { leftover: "no workspace", command: "cd ..; rm -rf workspace", nextFiles: { out: "mine\n" } },
     {
-      left: "another workspace",
+      leftover: "a link in place of the workspace",
       command: "cd ..; rm -rf workspace; ln -s outside workspace",
-      then: { out: "mine\n" },
+      nextFiles: { out: "mine\n" },
     },
     {
-      left: "a file for a workspace",
+      leftover: "a file in place of the workspace",
       command: "cd ..; rm -rf workspace; echo x > workspace",
-      then: { out: "mine\n" },
+      nextFiles: { out: "mine\n" },
     },
     {
-      left: "folders where we work",
+      leftover: "folders in place of the runner's own files",
       command: "mkdir -p ../tmp/.agent-names ../tmp/.agent-command",
-      then: { out: "mine\n" },
+      nextFiles: { out: "mine\n" },
     },
-  ])("does not affect later commands: $left", async ({ command, then }) => {
+  ])("does not affect later commands: $leftover", async ({ command, nextFiles }) => {
     const outside = `${sandbox.root}/outside`;
     await mkdir(outside, { recursive: true });
     await run(await agentFiles({ workspace: { "a.txt": "one\n" } }), command);
-    const files = await agentFiles({ workspace: then });
+    const files = await agentFiles({ workspace: nextFiles });
     expect(await run(files, "find . -type f | sort | xargs cat")).toEqual({
       outcome: "ok",
-      text: Object.values(then).join("").trimEnd(),
+      text: Object.values(nextFiles).join("").trimEnd(),
     });
     expect(files.staged()).toMatchObject({ workspace: new Map(), directories: [] });
     expect(await readdir(outside)).toEqual([]);
   });
 
-  it("is not changed through another name of the same file", async () => {
+  it("that is a hard link does not change with the other file", async () => {
     const first = await agentFiles({ workspace: { "a.txt": "one\n" } });
     await run(first, "ln a.txt b.txt");
     expect(await readAsText(first, "b.txt")).toBe("one\n");
@@ -89,7 +101,7 @@ describe("a leftover of an earlier command in the container", () => {
     expect(second.staged().workspace).toEqual(new Map());
   });
 
-  it("is not written through a link above it", async () => {
+  it("that is a link to a directory is not used for writes", async () => {
     await run(await agentFiles({}), "true");
     await mkdir(`${sandbox.root}/outside`);
     await symlink(`${sandbox.root}/outside`, `${sandbox.root}/workspace/dir`);
@@ -98,7 +110,7 @@ describe("a leftover of an earlier command in the container", () => {
   });
 });
 
-/** As the next call of the same round sees them. */
+/** The files as the next call in the same round gets them. */
 async function nextCall(world: World, files: StagedFiles): Promise<StagedFiles> {
   const { workspace, directories } = files.staged();
   const texts = await Promise.all(
@@ -106,12 +118,16 @@ async function nextCall(world: World, files: StagedFiles): Promise<StagedFiles> 
       entry ? [readAsText(files, path).then((text) => [path, text] as const)] : [],
     ),
   );
-  const kept = Object.entries(world.workspace ?? {}).filter(([path]) => !workspace.has(path));
-  return agentFiles({ ...world, workspace: Object.fromEntries([...kept, ...texts]), directories });
+  const unchanged = Object.entries(world.workspace ?? {}).filter(([path]) => !workspace.has(path));
+  return agentFiles({
+    ...world,
+    workspace: Object.fromEntries([...unchanged, ...texts]),
+    directories,
+  });
 }
 
 describe("folders", () => {
-  it("that are empty exist at the next command, and are gone after they were removed", async () => {
+  it("that are empty exist at the next command, until they are removed", async () => {
     const first = await agentFiles({});
     await run(first, "mkdir -p out/deep");
     expect(first.staged().directories).toEqual(["/workspace/out", "/workspace/out/deep"]);
@@ -122,7 +138,7 @@ describe("folders", () => {
     expect(second.staged().directories).toEqual([]);
   });
 
-  it("stay when their last file is deleted", async () => {
+  it("still exist when their last file is deleted", async () => {
     const files = await agentFiles({ workspace: { "d/x": "x" } });
     await run(files, "rm d/x");
     expect(files.staged()).toMatchObject({
@@ -145,7 +161,7 @@ describe("folders", () => {
     expect(files.exists("build/x")).toBe(false);
   });
 
-  it("of others cannot be made, and the result says so", async () => {
+  it("cannot be created in read-only directories, and the result says so", async () => {
     const files = await agentFiles({
       peers: { agent2: { "p.txt": "peer\n" } },
       contexts: { site: { a: "a" } },
@@ -156,67 +172,70 @@ describe("folders", () => {
   });
 });
 
-describe("the result names as not kept", () => {
+describe("the result says that it does not store", () => {
   it.each([
     {
       name: "a link",
       command: "ln -s a.txt link",
-      says: "/workspace/link is no plain file and was not kept.",
+      expectedText: "/workspace/link is no plain file and was not kept.",
     },
     {
       name: "a pipe",
       command: "mkfifo pipe",
-      says: "/workspace/pipe is no plain file and was not kept.",
+      expectedText: "/workspace/pipe is no plain file and was not kept.",
     },
     {
       name: "a file that became a link",
       command: "mv a.txt b.txt; ln -s b.txt a.txt",
-      says: "/workspace/a.txt is no plain file",
+      expectedText: "/workspace/a.txt is no plain file",
     },
-  ])("$name", async ({ command, says }) => {
+  ])("$name", async ({ command, expectedText }) => {
     expect(
       (await run(await agentFiles({ workspace: { "a.txt": "one\n" } }), command)).text,
-    ).toContain(says);
+    ).toContain(expectedText);
   });
 });
 
-describe("a process", () => {
+describe("a process of a command", () => {
   it.each([
     { name: "in the background", start: "sleep 300 &" },
     { name: "that is disowned", start: "nohup sleep 300 > /dev/null 2>&1 & disown" },
-    { name: "of a session of its own", start: "setsid -f sleep 300" },
+    { name: "in its own session", start: "setsid -f sleep 300" },
     { name: "without its environment", start: "env -i sleep 300 &" },
-    { name: "that starts others", start: "(while true; do sleep 0.05; echo x > late; done) &" },
+    {
+      name: "that starts other processes",
+      start: "(while true; do sleep 0.05; echo x > late; done) &",
+    },
     { name: "that ignores signals", start: "(trap '' TERM HUP; sleep 300) &" },
     {
       name: "of a command that timed out",
       start: "setsid -f sleep 300; sleep 300",
       seconds: 1,
     },
-  ])("ends with its command: a process $name", async ({ start, seconds = 10 }) => {
+  ])("ends with its command if it is a process $name", async ({ start, seconds = 10 }) => {
     const startedAt = performance.now();
     const { text } = await run(await agentFiles({}), `${start}\n`, seconds);
     expect(text).toMatch(seconds === 1 ? /took longer than 1 s/ : /^\[no output\]$/);
-    // none of them was awaited: they all take minutes
+    // All these processes take minutes, so the runner has not waited for them.
     expect(performance.now() - startedAt).toBeLessThan(60_000);
     expect(await processesAt(`${sandbox.root}/workspace`)).toEqual([]);
   });
 
-  it("of other programs is not ended", async () => {
+  it("is ended, but not a process of another sandbox", async () => {
     const other = await localSandbox();
-    const long = other.exec(`mkdir -p workspace && cd workspace && exec sleep 300`);
+    const sleeping = other.exec(`mkdir -p workspace && cd workspace && exec sleep 300`);
     try {
       await expect.poll(() => processesAt(`${other.root}/workspace`)).toHaveLength(1);
       await run(await agentFiles({}), "sleep 300 &");
       expect(await processesAt(`${other.root}/workspace`)).toHaveLength(1);
     } finally {
       await other.destroy();
-      await long;
+      await sleeping;
       await other.remove();
     }
   });
 
-  it("in the background does not affect exit code and outputs", async () => {
+  it("in the background does not change the exit code and the outputs", async () => {
     expect(await run(await agentFiles({}), "sleep 300 & echo o; echo e >&2; exit 7")).toEqual({
       outcome: "ok",
       text: "o\n[stderr]\ne\n[exit code 7]",
@@ -224,9 +243,11 @@ describe("a process", () => {
   });
 });
 
-/** Processes of this machine that work in a folder. */
+/** Ids of the processes of this machine whose working directory is this folder. */
 async function processesAt(folder: string): Promise<string[]> {
-  const all = (await readdir("/proc")).filter((name) => /^\d+$/.test(name));
-  const folders = await Promise.all(all.map((id) => readlink(`/proc/${id}/cwd`).catch(() => null)));
-  return all.filter((_, nth) => folders[nth] === folder);
+  const processIds = (await readdir("/proc")).filter((name) => /^\d+$/.test(name));
+  const folders = await Promise.all(
+    processIds.map((id) => readlink(`/proc/${id}/cwd`).catch(() => null)),
+  );
+  return processIds.filter((_, index) => folders[index] === folder);
 }

@@ -4,13 +4,15 @@ import { runCommandTool, type SandboxClient, sandboxRunner } from "../../../src/
 import { agentFiles, readAsText, runTool, type World } from "../files/agent-tree";
 import { type LocalSandbox, localSandbox } from "./local-sandbox";
 
-/**
- * The runner against real shells and files. It only uses what the published sandbox interface
- * promises.
- */
-const BIN = new Uint8Array([0, 255, 254, 10, 13, 39, 92]);
+/** These tests run real shells on real files, see `LocalSandbox`. */
+const BINARY = new Uint8Array([0, 255, 254, 10, 13, 39, 92]);
 const WORLD: World = {
-  workspace: { "a.txt": "one\n", "it's $HOME.txt": "odd\n", "bin/b.bin": BIN, "gone.txt": "x\n" },
+  workspace: {
+    "a.txt": "one\n",
+    "it's $HOME.txt": "odd\n",
+    "bin/b.bin": BINARY,
+    "gone.txt": "x\n",
+  },
   peers: { agent2: { "p.txt": "peer\n" } },
   contexts: { site: { "index.html": "<p>\n" }, book: { "ch1.md": "# One\n" } },
   writable: ["book"],
@@ -22,14 +24,14 @@ beforeEach(async () => {
 });
 afterEach(() => sandbox.remove());
 
-const toolOver = (own: LocalSandbox, limits = { files: 100, fileBytes: 1_000 }) =>
-  runCommandTool(sandboxRunner(own, { root: own.root, limits }), {
+const toolFor = (usedSandbox: LocalSandbox, limits = { files: 100, fileBytes: 1_000 }) =>
+  runCommandTool(sandboxRunner(usedSandbox, { root: usedSandbox.root, limits }), {
     mostSeconds: 10,
     defaultSeconds: 10,
     outputBytes: 1_000,
   });
 
-describe("a sandbox as command runner", () => {
+describe("a sandbox", () => {
   it.each([
     {
       name: "starts in the workspace, with all files",
@@ -49,10 +51,14 @@ describe("a sandbox as command runner", () => {
       text: "it's $x\n'\"`",
     },
     { name: "reports the exit code", command: "exit 3", text: "[exit code 3]" },
-    { name: "keeps both outputs separate", command: "echo o; echo e >&2", text: "o\n[stderr]\ne" },
+    {
+      name: "returns both outputs separately",
+      command: "echo o; echo e >&2",
+      text: "o\n[stderr]\ne",
+    },
   ])("$name", async ({ command, directory, text }) => {
     expect(
-      await runTool(toolOver(sandbox), { command, directory }, await agentFiles(WORLD)),
+      await runTool(toolFor(sandbox), { command, directory }, await agentFiles(WORLD)),
     ).toEqual({ outcome: "ok", text });
   });
 
@@ -61,13 +67,13 @@ describe("a sandbox as command runner", () => {
     await files.read("gone.txt");
     const command =
       "echo two >> a.txt; cp bin/b.bin copy; mkdir -p d/e; echo x > 'd/e/x y'; chmod +x a.txt; rm gone.txt; echo 2 > ../contexts/book/ch2.md";
-    expect(await runTool(toolOver(sandbox), { command }, files)).toEqual({
+    expect(await runTool(toolFor(sandbox), { command }, files)).toEqual({
       outcome: "ok",
       text: "[no output]",
     });
     expect(await readAsText(files, "a.txt")).toBe("one\ntwo\n");
     expect(files.stat("a.txt").executable).toBe(true);
-    expect(Buffer.compare(await files.read("copy"), BIN)).toBe(0);
+    expect(Buffer.compare(await files.read("copy"), BINARY)).toBe(0);
     expect(await readAsText(files, "d/e/x y")).toBe("x\n");
     expect(await readAsText(files, "/contexts/book/ch2.md")).toBe("2\n");
     expect(files.exists("gone.txt")).toBe(false);
@@ -83,32 +89,32 @@ describe("a sandbox as command runner", () => {
     {
       name: "a read-only file",
       command: "echo x > ../peers/agent2/p.txt; echo y > ../contexts/site/new",
-      says: ["another's snapshot", "for reading only"],
+      expectedTexts: ["another's snapshot", "for reading only"],
     },
     {
       name: "a file above the limit",
       command: "head -c 2000 /dev/zero > large",
-      says: ["/workspace/large is larger than 1000 bytes and was not kept"],
+      expectedTexts: ["/workspace/large is larger than 1000 bytes and was not kept"],
     },
     {
       name: "names that disks do not support",
       command: "echo x > 'a:b'",
-      says: ["contains a colon"],
+      expectedTexts: ["contains a colon"],
     },
     {
       name: "links",
       command: "ln -s a.txt link",
-      says: ["/workspace/link is no plain file and was not kept"],
+      expectedTexts: ["/workspace/link is no plain file and was not kept"],
     },
-  ])("does not store $name, and says so", async ({ command, says }) => {
+  ])("does not store $name, and the result says so", async ({ command, expectedTexts }) => {
     const files = await agentFiles(WORLD);
-    const { text } = await runTool(toolOver(sandbox), { command }, files);
-    for (const part of says) expect(text).toContain(part);
+    const { text } = await runTool(toolFor(sandbox), { command }, files);
+    for (const expectedText of expectedTexts) expect(text).toContain(expectedText);
     expect(files.staged()).toMatchObject({ workspace: new Map(), contexts: new Map() });
   });
 
-  it("reverts an earlier command's leftovers, and transfers only differences", async () => {
-    const tool = toolOver(sandbox);
+  it("restores the files that an earlier command has changed, and copies only differences", async () => {
+    const tool = toolFor(sandbox);
     await runTool(
       tool,
       { command: "echo x > ../peers/agent2/p.txt; echo y > left; chmod +x a.txt" },
@@ -130,7 +136,7 @@ describe("a sandbox as command runner", () => {
     "stops %s",
     async (command) => {
       const { outcome, text } = await runTool(
-        toolOver(sandbox),
+        toolFor(sandbox),
         { command, timeout_seconds: 1 },
         await agentFiles({}),
       );
@@ -140,23 +146,23 @@ describe("a sandbox as command runner", () => {
   );
 
   it.each([
-    { name: "by its own time limit", command: "timeout 0.1 sleep 5", code: 124 },
+    { name: "at a time limit of its own", command: "timeout 0.1 sleep 5", code: 124 },
     {
-      name: "by a program that was killed for its memory",
+      name: "because a program was killed",
       command: "sh -c 'kill -9 $$'",
       code: 137,
     },
     { name: "with the exit code of a timeout", command: "exit 124", code: 124 },
-    { name: "by killing all processes", command: "kill -9 0", code: 137 },
+    { name: "because it killed all processes", command: "kill -9 0", code: 137 },
     {
-      name: "with its own message about a time limit",
+      name: "with a message about a time limit",
       command: "echo 'timeout: sending signal TERM' >&2; exit 124",
       code: 124,
     },
-  ])("keeps the changes of a command that ended $name", async ({ command, code }) => {
+  ])("stores the changes of a command that ended $name", async ({ command, code }) => {
     const files = await agentFiles({});
     const { outcome, text } = await runTool(
-      toolOver(sandbox),
+      toolFor(sandbox),
       { command: `echo x > f; ${command}` },
       files,
     );
@@ -167,11 +173,11 @@ describe("a sandbox as command runner", () => {
     expect(await readAsText(files, "f")).toBe("x\n");
   });
 
-  it("keeps no change of a command that was stopped, and shows only its output until then", async () => {
+  it("stores no change of a command that is stopped, and returns its output so far", async () => {
     const files = await agentFiles({});
     const command = "echo x > f; echo out; echo err >&2; sleep 1000";
     const { outcome, text } = await runTool(
-      toolOver(sandbox),
+      toolFor(sandbox),
       { command, timeout_seconds: 1 },
       files,
     );
@@ -179,8 +185,8 @@ describe("a sandbox as command runner", () => {
     expect(text).toMatch(/^out\n\[stderr\]\nerr\n\[The command was stopped: [^\n]+$/);
   });
 
-  it("runs the commands of one agent one after another, each over its own files", async () => {
-    const tool = toolOver(sandbox);
+  it("runs the commands of an agent one after the other, each with its own files", async () => {
+    const tool = toolFor(sandbox);
     const [first, second] = [
       await agentFiles({ workspace: { a: "1\n" } }),
       await agentFiles({ workspace: { b: "2\n" } }),
@@ -192,9 +198,9 @@ describe("a sandbox as command runner", () => {
     expect(results.map(({ text }) => text)).toEqual(["a", "b"]);
   });
 
-  it("allows a command to delete transferred files, which counts as read", async () => {
+  it("allows a command to delete copied files, because they count as read", async () => {
     const files = await agentFiles(WORLD);
-    await runTool(toolOver(sandbox), { command: "rm gone.txt" }, files);
+    await runTool(toolFor(sandbox), { command: "rm gone.txt" }, files);
     expect([...files.staged().workspace]).toEqual([["gone.txt", null]]);
     expect(files.accessed).toContainEqual({
       operation: "read",
@@ -203,9 +209,9 @@ describe("a sandbox as command runner", () => {
     });
   });
 
-  it("refuses more files than its limit", async () => {
+  it("refuses an agent with more files than the limit", async () => {
     const { outcome, text } = await runTool(
-      toolOver(sandbox, { files: 2, fileBytes: 10 }),
+      toolFor(sandbox, { files: 2, fileBytes: 10 }),
       { command: "ls" },
       await agentFiles(WORLD),
     );
@@ -215,30 +221,32 @@ describe("a sandbox as command runner", () => {
     });
   });
 
-  it("that does not respond is reported to the model, and ends nothing else", async () => {
-    const broken = {
+  it("that does not respond is an error for the model", async () => {
+    const brokenSandbox = {
       ...sandbox,
       exec: () => Promise.reject(new Error("Network connection lost.")),
     };
-    const tool = runCommandTool(sandboxRunner(broken, { root: sandbox.root }));
+    const tool = runCommandTool(sandboxRunner(brokenSandbox, { root: sandbox.root }));
     expect(await runTool(tool, { command: "ls" }, await agentFiles(WORLD))).toMatchObject({
       outcome: "error",
       text: "The container did not do its part (Network connection lost.). Nothing was kept; try again.",
     });
   });
 
-  it("that does not respond may have had any effect if it has a network", async () => {
-    const broken = {
+  it("that does not respond may have had other effects if it has a network", async () => {
+    const brokenSandbox = {
       ...sandbox,
       exec: () => Promise.reject(new Error("Network connection lost.")),
     };
-    const tool = runCommandTool(sandboxRunner(broken, { root: sandbox.root, actsOutside: true }));
+    const tool = runCommandTool(
+      sandboxRunner(brokenSandbox, { root: sandbox.root, actsOutside: true }),
+    );
     const { text } = await runTool(tool, { command: "ls" }, await agentFiles(WORLD));
     expect(text).toContain("what the command did elsewhere, nobody knows");
     expect(text).not.toContain("Nothing was kept; try again");
   });
 
-  it("loses its processes and files when it is destroyed; the next command has a new one", async () => {
+  it("loses its processes and files when it is destroyed, and the next command gets a new sandbox", async () => {
     const runner = sandboxRunner(sandbox, { root: sandbox.root });
     const tool = runCommandTool(runner, {
       mostSeconds: 30,
@@ -260,21 +268,21 @@ describe("a sandbox as command runner", () => {
     expect(sandbox.started).toBe(2);
   });
 
-  it("gets no further request once its call is aborted", async () => {
-    const stop = new AbortController();
-    const aborting: SandboxClient = {
+  it("gets no further request after an abort of the call", async () => {
+    const controller = new AbortController();
+    const abortingSandbox: SandboxClient = {
       ...sandbox,
       writeFile(...args) {
-        stop.abort(new Error("cancelled"));
+        controller.abort(new Error("cancelled"));
         return sandbox.writeFile(...args);
       },
     };
-    const runner = sandboxRunner(aborting, { root: sandbox.root });
+    const runner = sandboxRunner(abortingSandbox, { root: sandbox.root });
     const request = {
       command: "ls",
       directory: "/workspace",
       timeoutMs: 10_000,
-      signal: stop.signal,
+      signal: controller.signal,
     };
     await expect(runner.run({ ...request, files: await agentFiles(WORLD) })).rejects.toThrow(
       "cancelled",
@@ -284,17 +292,17 @@ describe("a sandbox as command runner", () => {
     expect(runner.underWay()).toBeNull();
   });
 
-  it("is not awaited once the turn is cancelled", async () => {
-    const stop = new AbortController();
+  it("is not awaited any more after an abort of the call", async () => {
+    const controller = new AbortController();
     const runner = sandboxRunner(sandbox, { root: sandbox.root });
     const request = {
       command: "sleep 60",
       directory: "/workspace",
       timeoutMs: 120_000,
-      signal: stop.signal,
+      signal: controller.signal,
     };
     const running = runner.run({ ...request, files: await agentFiles({}) });
-    setTimeout(() => stop.abort(new Error("cancelled")), 100);
+    setTimeout(() => controller.abort(new Error("cancelled")), 100);
     const startedAt = performance.now();
     await expect(running).rejects.toThrow("cancelled");
     expect(performance.now() - startedAt).toBeLessThan(30_000);

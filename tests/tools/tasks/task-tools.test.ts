@@ -12,8 +12,8 @@ const PLAN = {
   ],
 };
 
-/** Calls tools one after the other over the same files; the last result counts. */
-async function called(...calls: [name: string, args: object][]) {
+/** Calls tools one after the other with the same files. Returns the last result. */
+async function callTools(...calls: [name: string, args: object][]) {
   const files = await agentFiles({ workspace: {}, peers: {}, contexts: {} });
   let result: Awaited<ReturnType<typeof runTool>> = { outcome: "ok", text: "" };
   for (const [name, args] of calls) {
@@ -25,7 +25,7 @@ async function called(...calls: [name: string, args: object][]) {
 }
 
 describe("an agent's to-do list", () => {
-  it("has the tools of MassGen, by their names", () => {
+  it("has tools with the same names as in MassGen", () => {
     expect(TOOLS.map(({ spec }) => spec.name)).toEqual([
       ...["create_task_plan", "add_task", "update_task_status", "edit_task"],
       ...["get_task_plan", "delete_task", "get_ready_tasks", "get_blocked_tasks"],
@@ -33,27 +33,27 @@ describe("an agent's to-do list", () => {
     expect(TOOLS.every(({ rule }) => rule.idempotent && !rule.acts_outside)).toBe(true);
   });
 
-  it("is made, shown, and says what can begin and what waits", async () => {
-    expect((await called(["create_task_plan", PLAN])).text).toBe(
+  it("shows its tasks, those that can begin, and those that wait", async () => {
+    expect((await callTools(["create_task_plan", PLAN])).text).toBe(
       "0 of 3 tasks are completed.\n- task_1 [pending] read\n- draft [pending, waits for task_1] write a draft\n- task_3 [pending, waits for draft] check",
     );
-    expect((await called(["create_task_plan", PLAN], ["get_ready_tasks", {}])).text).toBe(
+    expect((await callTools(["create_task_plan", PLAN], ["get_ready_tasks", {}])).text).toBe(
       "- task_1 [pending] read",
     );
     const done = ["update_task_status", { task_id: "task_1", status: "completed" }] as [
       string,
       object,
     ];
-    expect((await called(["create_task_plan", PLAN], done, ["get_ready_tasks", {}])).text).toBe(
+    expect((await callTools(["create_task_plan", PLAN], done, ["get_ready_tasks", {}])).text).toBe(
       "- draft [pending] write a draft",
     );
-    expect((await called(["create_task_plan", PLAN], done, ["get_blocked_tasks", {}])).text).toBe(
-      "- task_3 [pending, waits for draft] check",
-    );
+    expect(
+      (await callTools(["create_task_plan", PLAN], done, ["get_blocked_tasks", {}])).text,
+    ).toBe("- task_3 [pending, waits for draft] check");
   });
 
-  it("is changed", async () => {
-    const added = await called(
+  it("can be changed: tasks are added, edited and deleted", async () => {
+    const added = await callTools(
       ["create_task_plan", PLAN],
       ["add_task", { description: "look", after_task_id: "task_1" }],
     );
@@ -61,58 +61,62 @@ describe("an agent's to-do list", () => {
     expect(added.text.indexOf("task_4 [pending] look")).toBeLessThan(added.text.indexOf("draft ["));
     expect(
       (
-        await called(
+        await callTools(
           ["create_task_plan", PLAN],
           ["edit_task", { task_id: "draft", description: "write" }],
         )
       ).text,
     ).toContain("- draft [pending, waits for task_1] write\n");
     expect(
-      (await called(["create_task_plan", PLAN], ["delete_task", { task_id: "task_3" }])).text,
+      (await callTools(["create_task_plan", PLAN], ["delete_task", { task_id: "task_3" }])).text,
     ).not.toContain("task_3");
   });
 
-  it.each<{ name: string; calls: [string, object][]; says: string }>([
-    { name: "no list", calls: [["get_task_plan", {}]], says: "make one with create_task_plan" },
+  it.each<{ name: string; calls: [string, object][]; expectedText: string }>([
     {
-      name: "too many",
-      calls: [["create_task_plan", { tasks: ["1", "2", "3", "4", "5"] }]],
-      says: "at most 4 tasks",
+      name: "a change without a list",
+      calls: [["get_task_plan", {}]],
+      expectedText: "make one with create_task_plan",
     },
     {
-      name: "too many, added",
+      name: "a list with too many tasks",
+      calls: [["create_task_plan", { tasks: ["1", "2", "3", "4", "5"] }]],
+      expectedText: "at most 4 tasks",
+    },
+    {
+      name: "an added task that is one too many",
       calls: [
         ["create_task_plan", { tasks: ["1", "2", "3", "4"] }],
         ["add_task", { description: "5" }],
       ],
-      says: "at most 4",
+      expectedText: "at most 4",
     },
     {
-      name: "no such task",
+      name: "a change of a missing task",
       calls: [
         ["create_task_plan", PLAN],
         ["delete_task", { task_id: "x" }],
       ],
-      says: "There is no task x. There are: task_1, draft",
+      expectedText: "There is no task x. There are: task_1, draft",
     },
     {
-      name: "one that others need",
+      name: "a deletion of a task that another task needs",
       calls: [
         ["create_task_plan", PLAN],
         ["delete_task", { task_id: "draft" }],
       ],
-      says: "task_3 depends on draft",
+      expectedText: "task_3 depends on draft",
     },
     {
-      name: "one that waits",
+      name: "a start of a task that waits",
       calls: [
         ["create_task_plan", PLAN],
         ["update_task_status", { task_id: "draft", status: "in_progress" }],
       ],
-      says: "draft waits for task_1",
+      expectedText: "draft waits for task_1",
     },
     {
-      name: "a circle",
+      name: "tasks that depend on one another in a cycle",
       calls: [
         [
           "create_task_plan",
@@ -124,15 +128,15 @@ describe("an agent's to-do list", () => {
           },
         ],
       ],
-      says: "wait for one another: a, b",
+      expectedText: "wait for one another: a, b",
     },
     {
       name: "an unknown dependency",
       calls: [["create_task_plan", { tasks: [{ description: "a", depends_on: [7] }] }]],
-      says: "there is no such task",
+      expectedText: "there is no such task",
     },
     {
-      name: "one id twice",
+      name: "two tasks with one id",
       calls: [
         [
           "create_task_plan",
@@ -144,22 +148,25 @@ describe("an agent's to-do list", () => {
           },
         ],
       ],
-      says: "same id",
+      expectedText: "same id",
     },
-  ])("reports an impossible change: $name", async ({ calls, says }) => {
-    const { outcome, text } = await called(...calls);
-    expect({ outcome, text }).toEqual({ outcome: "error", text: expect.stringContaining(says) });
+  ])("refuses $name", async ({ calls, expectedText }) => {
+    const { outcome, text } = await callTools(...calls);
+    expect({ outcome, text }).toEqual({
+      outcome: "error",
+      text: expect.stringContaining(expectedText),
+    });
   });
 
-  it("says so where its file was spoiled", async () => {
-    const { files } = await called(["create_task_plan", PLAN]);
+  it("is reported as broken if its file is invalid", async () => {
+    const { files } = await callTools(["create_task_plan", PLAN]);
     await files.write(PLAN_FILE, new TextEncoder().encode("[]"));
     const get = TOOLS.find(({ spec }) => spec.name === "get_task_plan");
     expect(get && (await runTool(get, {}, files)).text).toContain("is no to-do list any more");
   });
 
-  it("is not handed over and is no change of the workspace", async () => {
-    const { files } = await called(["create_task_plan", PLAN]);
+  it("is not part of an answer, and is not a change of the workspace", async () => {
+    const { files } = await callTools(["create_task_plan", PLAN]);
     const touched = files.staged().workspace;
     expect([...touched.keys()]).toEqual([".tasks/plan.json"]);
     expect(

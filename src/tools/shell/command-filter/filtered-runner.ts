@@ -6,14 +6,15 @@ import { WorkBudget } from "../../../patterns";
 
 type Shell = Pick<typeof import("just-bash/browser"), "Bash" | "InMemoryFs">;
 
-/** The service's own shell as a parser of command lines. */
+/** Returns a parser of command lines: the parser of the service's own shell. */
 export function parserOf({ Bash, InMemoryFs }: Shell): Parse {
   const shell = new Bash({ fs: new InMemoryFs({}), defenseInDepth: false });
   return (script) => shell.transform(script).ast;
 }
 
 /**
- * A runner that receives only allowed commands. For runners that do not check commands at run time.
+ * Wraps a runner so that it receives only allowed commands. For runners that cannot check commands
+ * at run time.
  */
 export function filtered(runner: CommandRunner, filter: CommandFilter): CommandRunner {
   return {
@@ -23,7 +24,7 @@ export function filtered(runner: CommandRunner, filter: CommandFilter): CommandR
       request.signal.throwIfAborted();
       await filter.check(request.command, {
         parse: parserOf(await import("just-bash/browser")),
-        checkedAgain: null,
+        checkedAtRunTime: null,
       });
       return runner.run(request);
     },
@@ -32,48 +33,54 @@ export function filtered(runner: CommandRunner, filter: CommandFilter): CommandR
 
 type Commands = {
   define: typeof defineCommand;
-  own: readonly CustomCommand[];
+  /** Commands of this service; a custom command replaces a built-in command of the same name. */
+  customCommands: readonly CustomCommand[];
+  /** Names of the shell's built-in commands. */
   names: readonly string[];
 };
 
 /**
- * The shell's commands, each checked by the filter before it runs, with its expanded words: this
- * covers `xargs`, `find`, script files and variables. Shell built-ins (`cd`, `export`) are not
- * included.
+ * The shell's commands with a check. The filter checks each command before it runs, when its words
+ * are expanded. So commands from `xargs`, `find`, script files and variables are checked too. Shell
+ * built-ins (`cd`, `export`) are not included.
  */
 export function guardedCommands(
   filter: CommandFilter,
-  { define, own, names }: Commands,
+  { define, customCommands, names }: Commands,
 ): CustomCommand[] {
   const budget = new WorkBudget();
-  const replaced = new Set(own.map(({ name }) => name));
-  const refused = async (name: string, args: readonly string[]) => {
+  const customNames = new Set(customCommands.map(({ name }) => name));
+  const refusalOutput = async (name: string, args: readonly string[]) => {
     const refusal = await filter.refusalOf([name, ...args], budget);
     return refusal === null
       ? null
       : { stdout: "", stderr: `bash: ${name}: not run: ${refusal}\n`, exitCode: 126 };
   };
-  const guarded = names
-    .filter((name) => !replaced.has(name))
+  const guardedBuiltIns = names
+    .filter((name) => !customNames.has(name))
     .map((name) =>
       define(name, async (args, { origCommand }) => {
         if (!origCommand) throw new Error(`The shell has no ${name} of its own.`);
-        return (await refused(name, args)) ?? origCommand(args);
+        return (await refusalOutput(name, args)) ?? origCommand(args);
       }),
     );
-  return [...own.map((command) => guardedOwn(command, refused)), ...guarded];
+  return [
+    ...customCommands.map((command) => guardedCustom(command, refusalOutput)),
+    ...guardedBuiltIns,
+  ];
 }
 
+/** Returns the output of a refused command; `null` if the command may run. */
 type CommandCheck = (
   name: string,
   args: readonly string[],
 ) => Promise<{ stdout: string; stderr: string; exitCode: number } | null>;
 
-function guardedOwn(command: CustomCommand, refused: CommandCheck): CustomCommand {
+function guardedCustom(command: CustomCommand, refusalOutput: CommandCheck): CustomCommand {
   if (!("execute" in command)) return command;
   return {
     ...command,
     execute: async (args, context) =>
-      (await refused(command.name, args)) ?? command.execute(args, context),
+      (await refusalOutput(command.name, args)) ?? command.execute(args, context),
   };
 }

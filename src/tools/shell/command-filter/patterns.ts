@@ -1,21 +1,21 @@
 import { compilePattern, type Pattern, PatternError, WorkBudget } from "../../../patterns";
-import type { Text } from "./text";
+import type { KnownText } from "./text";
 
 /**
- * Limits of command patterns in a config: patterns per list, characters per pattern, and total
- * program size.
+ * Limits of command patterns in a config: number of patterns in a list, characters of a pattern,
+ * and program size (see `Pattern.programSize`) of all patterns in a list together.
  */
 export const PATTERN_LIMITS = { patterns: 50, chars: 300, programSize: 5_000 };
 
 /**
- * Command patterns as written in a config. Missing lists are empty; an empty `allowed` allows every
- * command.
+ * The command patterns of a config. A list that is missing in the config is empty. An empty
+ * `allowed` allows all commands.
  */
 export type CommandPatterns = { allowed: readonly string[]; blocked: readonly string[] };
 
 /**
- * Why these patterns are invalid, as the end of a sentence about the pattern at `index`; `null` if
- * they are valid.
+ * The first invalid pattern and its problem; `null` if all are valid. `problem` is the end of a
+ * sentence that begins with the pattern at `index`.
  */
 export function patternProblem(
   patterns: readonly string[],
@@ -27,7 +27,7 @@ export function patternProblem(
     if (pattern.trim() === "") return { index, problem: "is empty" };
     if (pattern.length > PATTERN_LIMITS.chars)
       return { index, problem: `is longer than ${PATTERN_LIMITS.chars} characters` };
-    const compiled = compiledOrProblem(pattern);
+    const compiled = compileOrProblem(pattern);
     if (typeof compiled === "string")
       return { index, problem: `is no pattern of RE2 that can be used: ${compiled}` };
     size += compiled.programSize;
@@ -37,7 +37,7 @@ export function patternProblem(
   return null;
 }
 
-function compiledOrProblem(pattern: string): Pattern | string {
+function compileOrProblem(pattern: string): Pattern | string {
   try {
     return compilePattern(pattern, new WorkBudget());
   } catch (error) {
@@ -46,53 +46,54 @@ function compiledOrProblem(pattern: string): Pattern | string {
   }
 }
 
-/** Matches from the start of a command, as MassGen does. */
+/** A command pattern. It matches at the start of a command, as in MassGen. */
 export class CommandPattern {
   readonly source: string;
   readonly #compiled: Pattern;
-  readonly #beginnings: readonly string[];
+  readonly #literalPrefixes: readonly string[];
   readonly #dependsOnEnd: boolean;
 
-  /** Throws `PatternError` if the pattern is invalid; `patternProblem` reports it earlier. */
+  /** Throws `PatternError` if the pattern is invalid; a config is checked with `patternProblem`. */
   constructor(source: string) {
     this.source = source;
     this.#compiled = compilePattern(source, new WorkBudget());
-    this.#beginnings = beginningsOf(source);
+    this.#literalPrefixes = literalPrefixesOf(source);
     this.#dependsOnEnd = /\$|\\[zbB]/.test(source);
   }
 
   /**
-   * Whether it matches for every value of the unknown rest. Throws `PatternError` when the budget
-   * is exhausted.
+   * Whether the pattern matches for all values of the unknown part. Throws `PatternError` if the
+   * budget is exhausted.
    */
-  surelyMatches({ known, isWhole }: Text, budget: WorkBudget): boolean {
+  certainlyMatches({ known, isWhole }: KnownText, budget: WorkBudget): boolean {
     return (isWhole || !this.#dependsOnEnd) && this.#compiled.testStart(known, budget);
   }
 
   /**
-   * Whether some value of the unknown rest can make it match; true if undecided. Throws as above.
+   * Whether the pattern can match for some value of the unknown part. Also true if this cannot be
+   * decided. Throws `PatternError` if the budget is exhausted.
    */
-  mayMatch({ known, isWhole }: Text, budget: WorkBudget): boolean {
+  mayMatch({ known, isWhole }: KnownText, budget: WorkBudget): boolean {
     if (isWhole) return this.#compiled.testStart(known, budget);
-    return this.#beginnings.some(
-      (beginning) => known.startsWith(beginning) || beginning.startsWith(known),
+    return this.#literalPrefixes.some(
+      (prefix) => known.startsWith(prefix) || prefix.startsWith(known),
     );
   }
 }
 
-const PLAIN_CHOICES = /^[\w /-]+(\|[\w /-]+)*$/;
-const PLAIN = /^[\w /-]*/;
-const PLAIN_CHOICE = /^\((?:\?:)?([\w /-]+(?:\|[\w /-]+)*)\)(?![?*{])/;
+const LITERAL_CHOICES = /^[\w /-]+(\|[\w /-]+)*$/;
+const LITERAL = /^[\w /-]*/;
+const LITERAL_CHOICE = /^\((?:\?:)?([\w /-]+(?:\|[\w /-]+)*)\)(?![?*{])/;
 
-/** Plain texts of which every match starts with one; [""] if undecided. */
-function beginningsOf(source: string): string[] {
+/** Texts without special characters; each match begins with one of them. [""] if undecided. */
+function literalPrefixesOf(source: string): string[] {
   const pattern = source.replace(/^\^/, "");
-  if (PLAIN_CHOICES.test(pattern)) return pattern.split("|");
-  const choice = PLAIN_CHOICE.exec(pattern);
+  if (LITERAL_CHOICES.test(pattern)) return pattern.split("|");
+  const choice = LITERAL_CHOICE.exec(pattern);
   const rest = choice ? pattern.slice(choice[0].length) : pattern;
   if (rest.includes("|")) return [""];
   if (choice?.[1] !== undefined) return choice[1].split("|");
-  const plain = PLAIN.exec(pattern)?.[0] ?? "";
+  const literal = LITERAL.exec(pattern)?.[0] ?? "";
   // A quantifier may drop the last character.
-  return [/^[?*{]/.test(pattern.slice(plain.length)) ? plain.slice(0, -1) : plain];
+  return [/^[?*{]/.test(pattern.slice(literal.length)) ? literal.slice(0, -1) : literal];
 }

@@ -1,24 +1,24 @@
 /**
- * A word or command as far as it is known before it runs: strings, and `null` for each part that is
- * decided at run time.
+ * The pieces of a word, as far as the word is known before the command runs. A string is a known
+ * piece. `null` is a piece that is known only at run time.
  */
 export type Pieces = readonly (string | null)[];
 
-/** `known` is its certain prefix; `isWhole` says whether that is all. */
-export type Text = { known: string; isWhole: boolean };
+/** A command line or command. `known` is its known prefix; `isWhole`: whether that is all of it. */
+export type KnownText = { known: string; isWhole: boolean };
 
-/** The text of a word; `null` if part of it is unknown. */
+/** The text of a word; `null` if a piece of the word is unknown. */
 export const wholeText = (word: Pieces): string | null =>
   word.includes(null) ? null : word.join("");
 
-/** The certain prefix of a word. */
-export function knownBeginning(word: Pieces): string {
+/** The known prefix of a word. */
+export function knownPrefix(word: Pieces): string {
   const end = word.indexOf(null);
   return word.slice(0, end < 0 ? word.length : end).join("");
 }
 
-/** Words joined by spaces, as the shell sees them after removing quotes. */
-export function textOf(words: readonly Pieces[]): Text {
+/** The text of a command: its words without quotes, joined by spaces. */
+export function textOf(words: readonly Pieces[]): KnownText {
   let known = "";
   for (const [index, word] of words.entries()) {
     if (index > 0) known += " ";
@@ -52,7 +52,7 @@ function pieceOf(part: unknown): Pieces {
     case "Escaped":
       return typeof part["value"] === "string" ? [part["value"]] : UNKNOWN;
     case "Glob":
-      // The command `[`: a single bracket is not a pattern.
+      // A single bracket is not a pattern. It is the command `[`.
       return part["pattern"] === "[" ? ["["] : UNKNOWN;
     case "DoubleQuoted":
       return piecesOf(part);
@@ -62,8 +62,8 @@ function pieceOf(part: unknown): Pieces {
 }
 
 /**
- * Words of a node that bash splits at spaces and operators, except those in expansions, patterns
- * and here-documents.
+ * The words of a node that bash splits at spaces and operators. Words in expansions, patterns and
+ * here-documents are not included.
  */
 export function wordsIn(node: Node): readonly unknown[] {
   switch (node["type"]) {
@@ -82,32 +82,32 @@ export function wordsIn(node: Node): readonly unknown[] {
   }
 }
 
-const SPLITS = /[\s|&;()<>]/;
-const EXTENDED = /^[@*+?!]\(/;
-const ESCAPED = /\\[^\n]/g;
+const SEPARATOR = /[\s|&;()<>]/;
+const EXTENDED_GLOB = /^[@*+?!]\(/;
+const ESCAPED_CHARACTER = /\\[^\n]/g;
 /**
- * For expansions in a declared list, the parser keeps only the kind as a word: such a list is not
- * plain.
+ * A list that contains only plain words. For an expansion in a declared list, the parser returns
+ * only the name of its kind, so a list with such a name is not plain.
  */
 const PLAIN_LIST = /^(?![\s\S]*(Substitution|Expansion|Quoted|Escaped|Glob))[\w\s.,:@%/=+()-]*$/;
-const ARRAY = /^\w+\+?=\(/;
+const ARRAY_ASSIGNMENT = /^\w+\+?=\(/;
 
 /**
- * Whether a word contains unquoted text at which bash would split it. A list after `declare` is
- * such text and is not parsed, so it may contain plain words only.
+ * Whether bash would split this word: it contains a separator without quotes. A list after
+ * `declare` is not parsed, so it may contain only plain words.
  */
-export function endsEarlier(word: unknown): boolean {
+export function mayBeSplit(word: unknown): boolean {
   const parts = isNode(word) && word["type"] === "Word" ? listOf(word["parts"]).filter(isNode) : [];
-  const begin = String(parts[0]?.["value"] ?? "");
-  if (ARRAY.test(begin))
+  const firstText = String(parts[0]?.["value"] ?? "");
+  if (ARRAY_ASSIGNMENT.test(firstText))
     return parts.some(({ type, value }) => type !== "Literal" || !PLAIN_LIST.test(String(value)));
   return parts.some(({ type, value, pattern }) => {
     const text =
       type === "Literal"
         ? value
-        : type === "Glob" && !EXTENDED.test(String(pattern))
+        : type === "Glob" && !EXTENDED_GLOB.test(String(pattern))
           ? pattern
           : "";
-    return SPLITS.test(String(text).replaceAll(ESCAPED, ""));
+    return SEPARATOR.test(String(text).replaceAll(ESCAPED_CHARACTER, ""));
   });
 }
