@@ -8,14 +8,14 @@ describe("the content of unfinished arguments", () => {
     {
       name: "is the text that was received so far",
       raw: '{"content":"Hello, wor',
-      want: "Hello, wor",
+      expected: "Hello, wor",
     },
     {
       name: "is complete when the call is complete",
       raw: '{"content":"Hello"}',
       expected: "Hello",
     },
-    { name: "may follow white space", raw: ' {\n  "content" :\t"Hi', want: "Hi" },
+    { name: "may follow white space", raw: ' {\n  "content" :\t"Hi', expected: "Hi" },
     {
       name: "may follow other keys",
       raw: '{"reason":"a \\"quoted\\" one","n":-1.5e3,"ok":true,"content":"Hi',
@@ -37,15 +37,15 @@ describe("the content of unfinished arguments", () => {
       raw: '{"content":"a\\n\\"b\\"\\t\\\\c\\/d\\u00e4',
       expected: 'a\n"b"\t\\c/dä',
     },
-    { name: "omits a backslash whose escape is cut", raw: '{"content":"a\\', want: "a" },
-    { name: "keeps an escaped backslash at the end", raw: '{"content":"a\\\\', want: "a\\" },
-    { name: "omits a character code that is cut", raw: '{"content":"a\\u00e', want: "a" },
+    { name: "omits a backslash whose escape is cut", raw: '{"content":"a\\', expected: "a" },
+    { name: "keeps an escaped backslash at the end", raw: '{"content":"a\\\\', expected: "a\\" },
+    { name: "omits a character code that is cut", raw: '{"content":"a\\u00e', expected: "a" },
     {
       name: "joins the two surrogates of a character",
       raw: '{"content":"\\ud83d\\ude00',
       expected: "\ud83d\ude00",
     },
-    { name: "omits a high surrogate at the end", raw: '{"content":"a\\ud83d', want: "a" },
+    { name: "omits a high surrogate at the end", raw: '{"content":"a\\ud83d', expected: "a" },
     {
       name: "omits a high surrogate before a cut character code",
       raw: '{"content":"a\\ud83d\\ude0',
@@ -57,7 +57,7 @@ describe("the content of unfinished arguments", () => {
       expected: "a\nb",
     },
     { name: "ends at an invalid character code", raw: '{"content":"a\\uZZZZb"}', expected: "a" },
-    { name: "may use an escape in its key", raw: '{"cont\\u0065nt":"Hi', want: "Hi" },
+    { name: "may use an escape in its key", raw: '{"cont\\u0065nt":"Hi', expected: "Hi" },
     {
       name: "is the last of two values, as in JSON",
       raw: '{"content":"a","content":"b"}',

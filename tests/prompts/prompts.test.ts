@@ -52,12 +52,12 @@ describe("the system prompt of a coordination round", () => {
     {
       name: "has a section about planning in planning mode",
       changes: { planning: { instruction: null } },
-      expected: /Plan, do excluded act[^#]*which order/,
+      expected: /Plan, do not act[^#]*which order/,
     },
     {
       name: "has the planning instruction of the config",
       changes: { planning: { instruction: "Only list calls." } },
-      expected: /Plan, do excluded act[^#]*Only list calls\./,
+      expected: /Plan, do not act[^#]*Only list calls\./,
     },
     {
       name: "has a persona after the role",
@@ -80,7 +80,7 @@ describe("the system prompt of a coordination round", () => {
   });
 
   it("has no sections about planning and perspective if they are not needed", () => {
-    expect(coordinationSystem(plain)).not.toMatch(/Plan, do excluded act|Your perspective/);
+    expect(coordinationSystem(plain)).not.toMatch(/Plan, do not act|Your perspective/);
   });
 
   it("differs between voting sensitivities in one paragraph only", () => {
