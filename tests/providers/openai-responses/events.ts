@@ -1,7 +1,7 @@
 import { createDecoder } from "../../../src/providers/openai-responses/decode";
 import type { ResumePoint } from "../../../src/providers/provider";
 
-/** Events of a streamed response, and a decoder that reads them. */
+/** Builders for events of a streamed response, and a decoder that reads them. */
 
 export type Fields = Record<string, unknown>;
 
