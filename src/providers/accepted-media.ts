@@ -113,7 +113,8 @@ const HOST_IMAGE_TYPES: Readonly<Record<string, readonly string[]>> = {
  */
 export function acceptsMedia(modelAtHost: ModelAtHost, mediaType: string): boolean {
   const { format, host, model } = modelAtHost;
-  if (!FORMAT_MEDIA_TYPES[format].includes(mediaType) || acceptsTextOnly(bareModelName(model))) return false;
+  if (!FORMAT_MEDIA_TYPES[format].includes(mediaType) || acceptsTextOnly(bareModelName(model)))
+    return false;
   if (mediaType.startsWith("audio/")) return acceptsAudio(modelAtHost);
   if (mediaType === PDF) return PDF_HOSTS[host]?.includes(format) ?? false;
   return HOST_IMAGE_TYPES[host]?.includes(mediaType) ?? true;

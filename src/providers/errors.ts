@@ -34,12 +34,15 @@ const REFUSALS =
 export function classify(failure: Failure, secrets: readonly string[]): ProviderError {
   const content = readError(failure.body);
   const status = failure.status ?? content.status;
-  const rule = CONTENT_RULES.find((candidate) => applies(candidate, status, content.words, content.marks));
+  const rule = CONTENT_RULES.find((candidate) =>
+    applies(candidate, status, content.words, content.marks),
+  );
   const [failureClass, code] = rule ? [rule.failureClass, rule.code] : byStatus(status);
   const words =
     content.words === "" ? `HTTP ${status ?? "error"} without a message` : content.words;
   const hint = HINTS[code];
-  const transientDelayMs = failureClass === "transient" ? (content.waitMs ?? failure.limitResetMs) : undefined;
+  const transientDelayMs =
+    failureClass === "transient" ? (content.waitMs ?? failure.limitResetMs) : undefined;
   const retryAfterMs = failure.retryAfterMs ?? transientDelayMs;
   return new ProviderError(
     failureClass,

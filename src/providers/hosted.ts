@@ -67,7 +67,10 @@ export function distinctCitations(citations: readonly Citation[]): Citation[] {
     const short = shortCitation(citation);
     const earlier = short && byUrl.get(short.url);
     if (!short || (!earlier && byUrl.size >= MAX_CITATIONS)) continue;
-    byUrl.set(short.url, earlier ? { ...short, ...earlier, title: earlier.title || short.title } : short);
+    byUrl.set(
+      short.url,
+      earlier ? { ...short, ...earlier, title: earlier.title || short.title } : short,
+    );
   }
   return [...byUrl.values()];
 }

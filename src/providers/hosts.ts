@@ -61,10 +61,13 @@ const hostOfKey = (keyName: string): Host | undefined =>
  */
 export function keyOrigins(keyName: string, variables: OperatorVariables): string[] {
   const host = hostOfKey(keyName);
-  const ownEndpoint = host?.endpointVariable === undefined ? undefined : variables[host.endpointVariable];
+  const ownEndpoint =
+    host?.endpointVariable === undefined ? undefined : variables[host.endpointVariable];
   return [
     ...(host?.origins ?? []),
-    ...(ownEndpoint !== undefined && URL.canParse(ownEndpoint) ? [new URL(ownEndpoint).origin] : []),
+    ...(ownEndpoint !== undefined && URL.canParse(ownEndpoint)
+      ? [new URL(ownEndpoint).origin]
+      : []),
   ];
 }
 

@@ -67,8 +67,16 @@ const LOCAL_PROGRAM_REASON =
 const FRAMEWORK_REASON =
   "it is a Python framework, which the service does not run. Add each model as an agent of the team";
 
-const localProgram = (name: string): BackendType => ({ served: false, name, instead: LOCAL_PROGRAM_REASON });
-const framework = (name: string): BackendType => ({ served: false, name, instead: FRAMEWORK_REASON });
+const localProgram = (name: string): BackendType => ({
+  served: false,
+  name,
+  instead: LOCAL_PROGRAM_REASON,
+});
+const framework = (name: string): BackendType => ({
+  served: false,
+  name,
+  instead: FRAMEWORK_REASON,
+});
 
 export const BACKEND_TYPES: Readonly<Record<string, BackendType>> = {
   openai: {
@@ -320,7 +328,9 @@ const loadedFormats = new Map<Format, Create>();
 export async function loadFormats(
   formats: readonly Format[] = ["openai-chat", "openai-responses", "anthropic", "gemini"],
 ) {
-  await Promise.all(formats.map(async (format) => loadedFormats.set(format, await FORMAT_LOADERS[format]())));
+  await Promise.all(
+    formats.map(async (format) => loadedFormats.set(format, await FORMAT_LOADERS[format]())),
+  );
 }
 
 /**

@@ -284,19 +284,28 @@ function acceptsHistory(body: unknown): string | null {
     const resultsFirst = blocks
       .slice(0, results.length)
       .every((block) => block["type"] === "tool_result");
-    if (!resultsFirst || results.length !== idsWithoutResult.size || results.some((id) => !idsWithoutResult.delete(id)))
+    if (
+      !resultsFirst ||
+      results.length !== idsWithoutResult.size ||
+      results.some((id) => !idsWithoutResult.delete(id))
+    )
       return `${path}: wrong results`;
     const problem =
       blocks.length === 0
         ? "no content"
         : blocks.map((block) => blockProblem(block, usedIds)).find(Boolean);
     if (problem) return `${path}: ${problem}`;
-    idsWithoutResult = new Set(blocks.flatMap((block) => (block["type"] === "tool_use" ? [block["id"]] : [])));
+    idsWithoutResult = new Set(
+      blocks.flatMap((block) => (block["type"] === "tool_use" ? [block["id"]] : [])),
+    );
   }
   return messages.length % 2 === 1 ? null : "the last message is not a user message";
 }
 
-function blockProblem(block: Readonly<Record<string, unknown>>, usedIds: Set<unknown>): string | null {
+function blockProblem(
+  block: Readonly<Record<string, unknown>>,
+  usedIds: Set<unknown>,
+): string | null {
   const { type, text, signature, id, name, input } = block;
   if (type === "text")
     return typeof text === "string" && text.trim() !== "" ? null : "a blank text";

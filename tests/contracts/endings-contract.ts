@@ -98,18 +98,22 @@ export function openEndContract(wire: Wire, server: () => RawServer): void {
       },
       usage: USAGE,
     },
-  ])("$name is returned although the connection stays open", { timeout: 30_000 }, async ({ script, usage }) => {
-    server().answer(script);
-    const startedAt = performance.now();
-    const { events: got, error } = await collect(
-      create(wire, server().origin).stream(REQUEST, new AbortController().signal),
-    );
-    expect(error).toBeUndefined();
-    const items = itemsOf(FULL, wire.givesCallIds);
-    expect(got.at(-1)).toMatchObject({ type: "stop", reason: "tool_calls", items, usage });
-    expect(performance.now() - startedAt).toBeLessThan(SOON_MS);
-    await closesSoon(server());
-  });
+  ])(
+    "$name is returned although the connection stays open",
+    { timeout: 30_000 },
+    async ({ script, usage }) => {
+      server().answer(script);
+      const startedAt = performance.now();
+      const { events: got, error } = await collect(
+        create(wire, server().origin).stream(REQUEST, new AbortController().signal),
+      );
+      expect(error).toBeUndefined();
+      const items = itemsOf(FULL, wire.givesCallIds);
+      expect(got.at(-1)).toMatchObject({ type: "stop", reason: "tool_calls", items, usage });
+      expect(performance.now() - startedAt).toBeLessThan(SOON_MS);
+      await closesSoon(server());
+    },
+  );
 }
 
 type Timeout = { name: string; script: Script; limits: object; message: RegExp };
@@ -173,7 +177,9 @@ export function timeContract(wire: Wire, server: () => RawServer): void {
     const limits = { firstByteMs: 400, idleMs: 300, totalMs: 10_000 };
     const provider = withTimeLimits(create(wire, server().origin), limits, timers);
     const onBytes = () => void emitter.emit("received");
-    const { error } = await collect(provider.stream(REQUEST, new AbortController().signal, onBytes));
+    const { error } = await collect(
+      provider.stream(REQUEST, new AbortController().signal, onBytes),
+    );
     expect(error).toBeUndefined();
     expect(timers.now()).toBeGreaterThan(3 * limits.idleMs);
   });

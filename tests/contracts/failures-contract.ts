@@ -38,8 +38,9 @@ const NEEDED_CLASSES: readonly FailureClass[] = [
 export function errorsContract(wire: Wire, call: Call): void {
   it("cover every failure class for which callers have their own rule", () => {
     expect(
-      NEEDED_CLASSES.filter((required) =>
-          !wire.errors.some(({ failureClass }) => failureClass === required)),
+      NEEDED_CLASSES.filter(
+        (required) => !wire.errors.some(({ failureClass }) => failureClass === required),
+      ),
     ).toEqual([]);
   });
 
@@ -156,7 +157,12 @@ export function waitsContract(call: Call): void {
       min: undefined,
       max: undefined,
     },
-    { name: "a delay in milliseconds", headers: () => ({ "retry-after-ms": "350" }), min: 350, max: 350 },
+    {
+      name: "a delay in milliseconds",
+      headers: () => ({ "retry-after-ms": "350" }),
+      min: 350,
+      max: 350,
+    },
     { name: "a date", headers: () => ({ "retry-after": inAMinute() }), min: 50_000, max: 61_000 },
     {
       name: "a delay of 31 years",
@@ -164,13 +170,16 @@ export function waitsContract(call: Call): void {
       min: 1e12,
       max: 1e12,
     },
-  ])("with status 429 and $name are reported with the delay, if it is valid", async ({ headers, min, max }) => {
-    const { error } = await call(answer(429, { error: { message: "slow down" } }, headers()));
-    expect(error).toMatchObject(failed("transient", "rate_limited"));
-    const wait = error instanceof ProviderError ? error.details.retryAfterMs : Number.NaN;
-    if (min === undefined) expect(wait).toBeUndefined();
-    else expect(wait).toSatisfy((ms: number) => ms >= min && ms <= max);
-  });
+  ])(
+    "with status 429 and $name are reported with the delay, if it is valid",
+    async ({ headers, min, max }) => {
+      const { error } = await call(answer(429, { error: { message: "slow down" } }, headers()));
+      expect(error).toMatchObject(failed("transient", "rate_limited"));
+      const wait = error instanceof ProviderError ? error.details.retryAfterMs : Number.NaN;
+      if (min === undefined) expect(wait).toBeUndefined();
+      else expect(wait).toSatisfy((ms: number) => ms >= min && ms <= max);
+    },
+  );
 }
 
 type BrokenReply = { name: string; script: Script; code: string };

@@ -250,7 +250,9 @@ function acceptsHistory(body: unknown): string | null {
       response === undefined ? [] : [fieldsOf(response)],
     );
     if (parts.length === 0) return `contents[${n}] is empty`;
-    if (JSON.stringify(results.map(({ id, name }) => ({ id, name }))) !== JSON.stringify(openCalls)) {
+    if (
+      JSON.stringify(results.map(({ id, name }) => ({ id, name }))) !== JSON.stringify(openCalls)
+    ) {
       return `contents[${n}]: results ${JSON.stringify(results)} for ${JSON.stringify(openCalls)}`;
     }
     if (results.some(({ response: content }) => !isJsonObject(content)))

@@ -77,7 +77,10 @@ export function namedUrlsContract(wire: Wire): void {
           (response) =>
             void response.writeHead(status, { ...SSE_HEADERS, ...headersTo(otherUrl) }).end(body),
         );
-        const options = endpointAt(server.origin + wire.basePath, { apiKey: KEY, fetch: recordingFetch });
+        const options = endpointAt(server.origin + wire.basePath, {
+          apiKey: KEY,
+          fetch: recordingFetch,
+        });
         const { events, error } = await collect(
           wire.create(options).stream(REQUEST, new AbortController().signal),
         );

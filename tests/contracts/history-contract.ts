@@ -22,7 +22,11 @@ const last: Reply = { text: ["done"], stop: "stop" };
 
 /** The rounds to test. */
 const rounds = (wire: Wire): Round[] => [
-  { name: "a round with calls, results and further calls", replies: [FULL, second, last], between: [] },
+  {
+    name: "a round with calls, results and further calls",
+    replies: [FULL, second, last],
+    between: [],
+  },
   { name: "a round with calls but no text", replies: [{ ...FULL, text: [] }, last], between: [] },
   {
     name: "a round with a text but no calls",

@@ -70,7 +70,9 @@ export function hostedContract(wire: Wire, call: Call): void {
     const { got, stop } = await ask();
     const expectedText = (FULL.text ?? []).join("");
     expect(textIn(got, "text")).toBe(expectedText);
-    expect(stop.items.map((item) => (item.type === "text" ? item.text : "")).join("")).toBe(expectedText);
+    expect(stop.items.map((item) => (item.type === "text" ? item.text : "")).join("")).toBe(
+      expectedText,
+    );
   });
 
   it("show their input while the model writes it", async () => {

@@ -171,12 +171,14 @@ function acceptsHistory(body: unknown): string | null {
   for (const [n, message] of listOf(fieldsOf(body)["messages"]).map(fieldsOf).entries()) {
     const path = `messages[${n}]`;
     if (message["role"] === "tool") {
-      if (message["tool_call_id"] !== openIds.shift()) return `${path}: a result in the wrong place`;
+      if (message["tool_call_id"] !== openIds.shift())
+        return `${path}: a result in the wrong place`;
       if (typeof message["content"] !== "string") return `${path}: a result index text`;
       continue;
     }
     if (openIds.length > 0) return `${path}: calls ${openIds.join(", ")} have no result`;
-    if (message["role"] === "system" && n > 0) return `${path}: instructions after the first message`;
+    if (message["role"] === "system" && n > 0)
+      return `${path}: instructions after the first message`;
     if (message["role"] !== "assistant") continue;
     const calls = listOf(message["tool_calls"]).map(fieldsOf);
     if (calls.length === 0 && !message["content"]) return `${path}: an empty message`;

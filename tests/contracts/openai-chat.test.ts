@@ -13,7 +13,11 @@ describe("the check of a conversation rejects", () => {
     type: "function",
     function: { name: "f", arguments: text },
   });
-  const callMessage = (...calls: object[]) => ({ role: "assistant", content: null, tool_calls: calls });
+  const callMessage = (...calls: object[]) => ({
+    role: "assistant",
+    content: null,
+    tool_calls: calls,
+  });
   const result = (id: string) => ({ role: "tool", tool_call_id: id, content: "ok" });
   it.each([
     {

@@ -322,7 +322,9 @@ function callProblem(
   earlierItems: readonly Fields[],
 ): string | null {
   if (typeof call_id !== "string" || call_id === "") return "a call without an id";
-  if (earlierItems.some((other) => other["type"] === "function_call" && other["call_id"] === call_id))
+  if (
+    earlierItems.some((other) => other["type"] === "function_call" && other["call_id"] === call_id)
+  )
     return `id ${call_id} is used twice`;
   if (typeof name !== "string" || name === "") return "a call without a name";
   const reasoningId = /_of_(\w+)$/.exec(String(id))?.[1];

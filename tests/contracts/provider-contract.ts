@@ -42,7 +42,8 @@ export function describeProviderContract(wire: Wire): void {
     describe("rate limits", () => waitsContract(call));
     describe("broken streams", () => brokenContract(wire, call));
     if (wire.framesOf === undefined) describe("incomplete streams", () => cutsContract(wire, call));
-    if (wire.framesOf === undefined) describe("open connections", () => openEndContract(wire, server));
+    if (wire.framesOf === undefined)
+      describe("open connections", () => openEndContract(wire, server));
     describe("aborts", () => abortContract(wire, server));
     describe("time limits", () => timeContract(wire, server));
   });

@@ -37,9 +37,7 @@ const repliesOf = (wire: Wire): { name: string; reply: Reply }[] => [
     reply: { text: ["x"], stop: "stop", usage: { ...USAGE, cached_tokens: 0 } },
   },
   { name: "calls with the finish reason of a text", reply: { ...FULL, stop: "stop" } },
-  ...(wire.reportsCacheWrites
-    ? [{ name: "a usage with cache writes", reply: CACHE_WRITING }]
-    : []),
+  ...(wire.reportsCacheWrites ? [{ name: "a usage with cache writes", reply: CACHE_WRITING }] : []),
 ];
 
 export function repliesContract(wire: Wire, call: Call): void {
@@ -95,13 +93,16 @@ export function repliesContract(wire: Wire, call: Call): void {
 
 /** Tests every stop reason that the format can express. */
 export function stopReasonsContract(wire: Wire, call: Call): void {
-  it.each(wire.stops.map((stop) => ({ stop })))("a reply that ends with $stop has this stop reason", async ({ stop }) => {
-    const { events: got, error } = await call(
-      events(wire.encode({ text: stop === "refusal" ? [] : ["x"], stop })),
-    );
-    expect(error).toBeUndefined();
-    expect(got.at(-1)).toMatchObject({ type: "stop", reason: stop });
-  });
+  it.each(wire.stops.map((stop) => ({ stop })))(
+    "a reply that ends with $stop has this stop reason",
+    async ({ stop }) => {
+      const { events: got, error } = await call(
+        events(wire.encode({ text: stop === "refusal" ? [] : ["x"], stop })),
+      );
+      expect(error).toBeUndefined();
+      expect(got.at(-1)).toMatchObject({ type: "stop", reason: stop });
+    },
+  );
 
   it.each(wire.stops.filter((stop) => stop !== "refusal").map((stop) => ({ stop })))(
     "a reply with the stop reason $stop keeps its calls",

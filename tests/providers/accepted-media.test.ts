@@ -64,13 +64,21 @@ describe("a model accepts", () => {
       chat("moonshot-v1-8k-vision-preview", "moonshot"),
       "image/png",
     ],
-    ["a PNG by a Qwen that reads images", chat("Qwen/Qwen2.5-VL-72B-Instruct", "nebius"), "image/png"],
+    [
+      "a PNG by a Qwen that reads images",
+      chat("Qwen/Qwen2.5-VL-72B-Instruct", "nebius"),
+      "image/png",
+    ],
     [
       "a PNG by the GLM 5.3 model that reads images",
       chat("accounts/fireworks/models/glm-5p3-flash", "fireworks"),
       "image/png",
     ],
-    ["a PNG by the DeepSeek V4 model that reads images", chat("deepseek-v4-flash-vision-exp"), "image/png"],
+    [
+      "a PNG by the DeepSeek V4 model that reads images",
+      chat("deepseek-v4-flash-vision-exp"),
+      "image/png",
+    ],
     ["a PNG by a newer DeepSeek", chat("deepseek-ai/DeepSeek-V4.1-Flash", "together"), "image/png"],
     ["a PNG by a newer MiniMax", chat("MiniMax-M3"), "image/png"],
     ["a PNG at a host of many models", chat("qwen/qwen3.8-27b", "openrouter"), "image/png"],
@@ -162,7 +170,11 @@ describe("a model accepts", () => {
       "audio/wav",
     ],
     ["no Ogg by Chat Completions", chat("google/gemini-2.5-flash", "openrouter"), "audio/ogg"],
-    ["no WAV at a host that requires another form", chat("voxtral-small-2507", "mistral"), "audio/wav"],
+    [
+      "no WAV at a host that requires another form",
+      chat("voxtral-small-2507", "mistral"),
+      "audio/wav",
+    ],
   ])("%s", (_, modelAtHost, mediaType) => expect(acceptsMedia(modelAtHost, mediaType)).toBe(false));
 });
 
@@ -200,7 +212,8 @@ it("among the models with a known price, only Gemini models accept audio, and th
       [host, "custom"].some((atHost) =>
         AUDIO_FORMATS.some(
           (format) =>
-            modelFacts(model, atHost).price && acceptsMedia({ format, host: atHost, model }, "audio/wav"),
+            modelFacts(model, atHost).price &&
+            acceptsMedia({ format, host: atHost, model }, "audio/wav"),
         ),
       ),
     ),
@@ -295,7 +308,12 @@ describe("the token bound of an attachment", () => {
       size: 100,
       tokens: 1_048_576,
     },
-    { name: "an Ogg counts as the whole context window", mediaType: "audio/ogg", size: 100, tokens: 1_048_576 },
+    {
+      name: "an Ogg counts as the whole context window",
+      mediaType: "audio/ogg",
+      size: 100,
+      tokens: 1_048_576,
+    },
   ])("audio: $name", ({ mediaType, size, tokens }) => {
     expect(mediaTokens("gemini-3.8-flash", { kind: "audio", size, mediaType })).toBe(tokens);
   });

@@ -16,7 +16,8 @@ const pdfQuestion = (name: string): Message => ({
 const FORMATS = [
   {
     format: "Chat Completions",
-    sent: (name: string) => toBody({ ...BARE_REQUEST, messages: [pdfQuestion(name)] }, UNKNOWN_HOST),
+    sent: (name: string) =>
+      toBody({ ...BARE_REQUEST, messages: [pdfQuestion(name)] }, UNKNOWN_HOST),
   },
   { format: "Responses", sent: (name: string) => toInput([pdfQuestion(name)]) },
 ];
@@ -70,7 +71,10 @@ describe("audio is sent in the format's own form", () => {
 
   it.each([
     { name: "Responses", convert: () => toInput(audioQuestion("audio/wav")) },
-    { name: "Messages", convert: () => toTurns({ messages: audioQuestion("audio/wav"), hostedTools: [] }) },
+    {
+      name: "Messages",
+      convert: () => toTurns({ messages: audioQuestion("audio/wav"), hostedTools: [] }),
+    },
   ])("$name cannot carry audio, and the conversion fails", ({ convert }) =>
     expect(convert).toThrow("no part for audio"),
   );

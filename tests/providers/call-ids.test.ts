@@ -16,7 +16,12 @@ describe("ids of calls", () => {
       taken: ["c"],
       expected: ["functions.t:0", "b"],
     },
-    { name: "change if the round has used them", ids: ["a"], taken: ["a"], expected: ["call00001"] },
+    {
+      name: "change if the round has used them",
+      ids: ["a"],
+      taken: ["a"],
+      expected: ["call00001"],
+    },
     {
       name: "change if two calls have the same id",
       ids: ["a", "a"],

@@ -214,7 +214,11 @@ describe("classify", () => {
       body: "<!DOCTYPE html><head><title> 502 Bad Gateway </title>",
       expected: "an HTML page: 502 Bad Gateway",
     },
-    { name: "names the status if there is no message", body: "", expected: "HTTP 500 without a message" },
+    {
+      name: "names the status if there is no message",
+      body: "",
+      expected: "HTTP 500 without a message",
+    },
   ])("says $name", ({ body, expected }) =>
     expect(classify({ status: 500, body }, []).message).toBe(expected),
   );

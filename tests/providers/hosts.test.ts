@@ -74,7 +74,11 @@ describe("a stored key", () => {
     { key: "OPENAI_API_KEY", url: "https://api.groq.com/openai/v1", expected: false },
     { key: "GEMINI_API_KEY", url: "https://storage.googleapis.com", expected: false },
     { key: "AZURE_OPENAI_API_KEY", url: "https://ours.openai.azure.com/openai/v1", expected: true },
-    { key: "AZURE_OPENAI_API_KEY", url: "https://theirs.openai.azure.com/openai/v1", expected: false },
+    {
+      key: "AZURE_OPENAI_API_KEY",
+      url: "https://theirs.openai.azure.com/openai/v1",
+      expected: false,
+    },
     { key: "VLLM_API_KEY", url: "http://10.0.0.5:8000/other", expected: true },
     { key: "VLLM_API_KEY", url: "http://10.0.0.5:8001/v1", expected: false },
     { key: "VLLM_API_KEY", url: "https://ours.openai.azure.com", expected: false },

@@ -139,7 +139,11 @@ describe.each(WIRES)("$name", (wire) => {
 });
 
 it("the format depends on the backend type, not on the URL (8)", async () => {
-  const { sent, options } = startProvider(OPENAI_CHAT, OPENAI_CHAT.encode(FULL), "https://api.openai.com/v1");
+  const { sent, options } = startProvider(
+    OPENAI_CHAT,
+    OPENAI_CHAT.encode(FULL),
+    "https://api.openai.com/v1",
+  );
   const stream = createProvider("openai-chat", options).stream(
     REQUEST,
     new AbortController().signal,

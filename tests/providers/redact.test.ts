@@ -95,13 +95,21 @@ it.each([
     given: "Your api key: ****fcc2 or na***ys",
     expected: "Your api key: [redacted] or [redacted]",
   },
-  { name: "a key in JSON", given: '{"api_key": "abcdefgh"}', expected: '{"api_key": "[redacted]"}' },
+  {
+    name: "a key in JSON",
+    given: '{"api_key": "abcdefgh"}',
+    expected: '{"api_key": "[redacted]"}',
+  },
   {
     name: "a JSON web token",
     given: "eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxIn0.abc",
     expected: "[redacted]",
   },
-  { name: "a Hugging Face token", given: `got hf_${"aB3".repeat(11)}.`, expected: "got [redacted]." },
+  {
+    name: "a Hugging Face token",
+    given: `got hf_${"aB3".repeat(11)}.`,
+    expected: "got [redacted].",
+  },
   { name: "a Replicate token", given: `got r8_${"aB3".repeat(12)}`, expected: "got [redacted]" },
   { name: "a Perplexity key", given: `got pplx-${"aB3".repeat(16)}`, expected: "got [redacted]" },
   {
@@ -109,8 +117,14 @@ it.each([
     given: `ghp_${"aB3".repeat(12)} github_pat_11AB_${"aB3".repeat(20)}`,
     expected: "[redacted] [redacted]",
   },
-  { name: "a new Google key", given: `got AQ.Ab8-${"aB3_".repeat(12)}`, expected: "got [redacted]" },
-])("hides $name", ({ given, secrets = [], expected }) => expect(redact(given, secrets)).toBe(expected));
+  {
+    name: "a new Google key",
+    given: `got AQ.Ab8-${"aB3_".repeat(12)}`,
+    expected: "got [redacted]",
+  },
+])("hides $name", ({ given, secrets = [], expected }) =>
+  expect(redact(given, secrets)).toBe(expected),
+);
 
 it.each([
   "This model's maximum context length is 8192 tokens",

@@ -35,7 +35,11 @@ it.each([
     headers: { "retry-after": "Sun, 01 Nov 2026 11:00:00 GMT" },
     expected: 0,
   },
-  { name: "a very large number, unchanged", headers: { "retry-after": "1000000000" }, expected: 1e12 },
+  {
+    name: "a very large number, unchanged",
+    headers: { "retry-after": "1000000000" },
+    expected: 1e12,
+  },
   {
     name: "a number larger than any integer",
     headers: { "retry-after": "9".repeat(400) },

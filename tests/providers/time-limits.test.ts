@@ -154,12 +154,12 @@ describe("time limits", () => {
       .stream(BARE_REQUEST, new AbortController().signal)
       [Symbol.asyncIterator]();
     const first = events.next();
-    await fed.send(piece("a"));
+    await manual.send(piece("a"));
     await first;
     await timers.advance(500); // the caller is busy
     const second = events.next();
     await timers.advance(89);
-    await fed.send(piece("b"));
+    await manual.send(piece("b"));
     expect(await second).toEqual({ done: false, value: piece("b") });
   });
 
@@ -167,7 +167,7 @@ describe("time limits", () => {
     const timers = new ManualTimers();
     const manual = manualProvider();
     await Promise.all([
-      fed.send(piece("a")),
+      manual.send(piece("a")),
       (async () => {
         for await (const _ of withTimeLimits(manual.provider, LIMITS, timers).stream(
           BARE_REQUEST,
@@ -176,8 +176,8 @@ describe("time limits", () => {
           break;
       })(),
     ]);
-    expect(fed.callState).toMatchObject({ ended: true });
-    expect(fed.callState.signal.aborted).toBe(true);
+    expect(manual.callState).toMatchObject({ ended: true });
+    expect(manual.callState.signal.aborted).toBe(true);
     expect(timers.waiting).toBe(0);
   });
 

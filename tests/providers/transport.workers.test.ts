@@ -41,7 +41,8 @@ function hooksOf(guard: TransportHooks["guard"]) {
     onHeaders: () => void counted.headers++,
     yieldSignal: yieldController.signal,
   };
-  const yieldSlot = () => yieldController.abort(new ProviderError("transient", "timeout", YIELD_MESSAGE));
+  const yieldSlot = () =>
+    yieldController.abort(new ProviderError("transient", "timeout", YIELD_MESSAGE));
   return { hooks, counted, yieldSlot };
 }
 

@@ -46,7 +46,9 @@ export function beginBlock(fields: Fields, earlierBlocks: readonly Block[]): Blo
   const noPieces = { pieces: [] };
   const tool = hostedToolOf(fields);
   if (tool && isServerUse(fields)) {
-    const followsSameTool = earlierBlocks.some((other) => other.kind === "use" && other.tool === tool);
+    const followsSameTool = earlierBlocks.some(
+      (other) => other.kind === "use" && other.tool === tool,
+    );
     return { ...noPieces, kind: "use", tool, fields, strings: createJsonStrings(followsSameTool) };
   }
   if (tool) return { ...noPieces, kind: "result", tool, fields };
@@ -187,7 +189,9 @@ export function citationsOf(block: Block): Citation[] {
   const text = block.pieces.join("");
   return block.citations.map(fieldsOf).flatMap((source) => {
     const url = textOf(source["url"]);
-    return url === "" ? [] : [{ url, title: textOf(source["title"]), ...(text !== "" && { text }) }];
+    return url === ""
+      ? []
+      : [{ url, title: textOf(source["title"]), ...(text !== "" && { text }) }];
   });
 }
 
@@ -217,7 +221,8 @@ export function pairServerBlocks(
     if (turn.role === "user")
       return openUseIds.size > 0 ? { ...turn, blocks: mergeTextsIntoResult(turn.blocks) } : turn;
     const nextTurn = turns[turnIndex + 1];
-    const mayRunLater = !nextTurn || nextTurn.blocks.some((block) => block["type"] === "tool_result");
+    const mayRunLater =
+      !nextTurn || nextTurn.blocks.some((block) => block["type"] === "tool_result");
     const isContinued = turnIndex + 2 < turns.length;
     const kept = turn.blocks.filter((block) => {
       if (isServerUse(block))

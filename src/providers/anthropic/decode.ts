@@ -43,7 +43,12 @@ export type Decoder = {
 };
 
 /** State of one message. A reply that was paused has several messages. */
-type Message = { isStarted: boolean; isOver: boolean; stopReason: string; counts: typeof NO_COUNTS };
+type Message = {
+  isStarted: boolean;
+  isOver: boolean;
+  stopReason: string;
+  counts: typeof NO_COUNTS;
+};
 
 const newMessage = (): Message => ({
   isStarted: false,

@@ -21,7 +21,10 @@ export const blockOf = (item: ReplyItem & { type: "hosted" }): Fields =>
  * The uses whose result is among `items`. The input of a use may be in `earlierItems`, because the
  * provider runs a use next to calls of our own tools only after these calls have their results.
  */
-export function hostedUses(items: readonly ReplyItem[], earlierItems: readonly ReplyItem[]): HostedUse[] {
+export function hostedUses(
+  items: readonly ReplyItem[],
+  earlierItems: readonly ReplyItem[],
+): HostedUse[] {
   const inputs = new Map([...earlierItems, ...items].flatMap(inputOfUse));
   return items.flatMap((item) => {
     if (item.type !== "hosted") return [];
@@ -62,7 +65,10 @@ function resultOf(content: unknown): Pick<HostedUse, "outcome" | "output"> {
     result["content"],
     listOf(result["lines"]).map(textOf).join("\n"),
   ];
-  return { outcome: isFailed ? "error" : "ok", output: texts.map(textOf).filter(Boolean).join("\n") };
+  return {
+    outcome: isFailed ? "error" : "ok",
+    output: texts.map(textOf).filter(Boolean).join("\n"),
+  };
 }
 
 function pageLine(page: unknown): string {

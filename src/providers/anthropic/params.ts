@@ -68,8 +68,12 @@ function samplingProblems(params: Params, model: string): ParamProblem[] {
   const { acceptsSampling, onlyOneSampling } = traitsOf(model);
   const setKeys = SAMPLING.filter((key) => params[key] !== undefined);
   if (!acceptsSampling)
-    return setKeys.map((key) => ({ key, detail: `${model} does not support \`${key}\`: remove it` }));
-  if (thinks(params, model)) return setKeys.flatMap((key) => samplingProblemsWithThinking(key, params[key]));
+    return setKeys.map((key) => ({
+      key,
+      detail: `${model} does not support \`${key}\`: remove it`,
+    }));
+  if (thinks(params, model))
+    return setKeys.flatMap((key) => samplingProblemsWithThinking(key, params[key]));
   if (!onlyOneSampling || !setKeys.includes("temperature") || !setKeys.includes("top_p")) return [];
   return [
     {
@@ -116,7 +120,11 @@ function listProblems(params: Params): ParamProblem[] {
       detail: "each entry must be the name of a beta, such as `files-api-2025-04-14`",
     },
     { key: "stop", isValid: isText, detail: "each entry must be a text that is not blank" },
-    { key: "stop_sequences", isValid: isText, detail: "each entry must be a text that is not blank" },
+    {
+      key: "stop_sequences",
+      isValid: isText,
+      detail: "each entry must be a text that is not blank",
+    },
   ];
   return lists.flatMap(({ key, isValid, detail }) => {
     const list = params[key];

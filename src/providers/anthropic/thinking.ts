@@ -72,7 +72,11 @@ const isActive = (settings: ThinkingSettings, traits: Traits): boolean =>
 
 type ThinkingChoice = { thinking: Body | null; effort: string };
 
-function activeThinking(settings: ThinkingSettings, traits: Traits, maxTokens: number): ThinkingChoice {
+function activeThinking(
+  settings: ThinkingSettings,
+  traits: Traits,
+  maxTokens: number,
+): ThinkingChoice {
   const usesBudget =
     traits.thinking === "budget" ||
     (traits.thinking === "either" && settings.budget > 0 && settings.effort === "");
@@ -98,7 +102,10 @@ const inactiveThinking = (traits: Traits): ThinkingChoice => ({
  * Thinking with a budget of at most three quarters of the reply, so that at least a quarter is left
  * for the output. `null`, without thinking, if the reply is too short for the smallest budget.
  */
-function thinkingWithBudget({ budget, effort, display }: ThinkingSettings, maxTokens: number): Body | null {
+function thinkingWithBudget(
+  { budget, effort, display }: ThinkingSettings,
+  maxTokens: number,
+): Body | null {
   const maxBudget = Math.floor((maxTokens * 3) / 4);
   if (maxBudget < MIN_BUDGET) return null;
   const requestedBudget = budget || BUDGETS[effort] || DEFAULT_BUDGET;

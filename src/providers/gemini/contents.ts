@@ -50,7 +50,10 @@ function toAttached(part: AttachedPart): Part {
       return { inlineData: { mimeType: PDF_TYPE, data: part.base64 } };
     case "audio":
       return {
-        inlineData: { mimeType: API_MEDIA_TYPES.get(part.mediaType) ?? part.mediaType, data: part.base64 },
+        inlineData: {
+          mimeType: API_MEDIA_TYPES.get(part.mediaType) ?? part.mediaType,
+          data: part.base64,
+        },
       };
   }
 }

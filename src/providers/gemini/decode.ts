@@ -33,7 +33,8 @@ export function createDecoder(model: string, takenIds: ReadonlySet<string>): Dec
   let blockReason = "";
 
   const usage = () =>
-    reportedUsage && withHostedUses(reportedUsage, { web_search: chargedSearches(model, hosted.queries()) });
+    reportedUsage &&
+    withHostedUses(reportedUsage, { web_search: chargedSearches(model, hosted.queries()) });
 
   return {
     push(value) {

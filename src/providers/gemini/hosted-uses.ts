@@ -67,7 +67,9 @@ export function createHostedUses(grow: (chars: number) => void): HostedUses {
       const result = fieldsOf(part["codeExecutionResult"]);
       if (result) storeResult(result);
       const searchArguments = fieldsOf(fieldsOf(part["toolCall"])?.["args"]);
-      return searchArguments ? addSearches([...listOf(searchArguments["queries"]), searchArguments["query"]]) : [];
+      return searchArguments
+        ? addSearches([...listOf(searchArguments["queries"]), searchArguments["query"]])
+        : [];
     },
     takeGrounding(grounding) {
       const found = citationsIn(grounding);

@@ -76,7 +76,10 @@ const isJson = (reply: Response) =>
  * The reply of a server that ignores `alt=sse`: all chunks as a list, one single reply, or an error
  * with status 200.
  */
-async function* unstreamedReply(reply: Response, secrets: readonly string[]): AsyncGenerator<unknown> {
+async function* unstreamedReply(
+  reply: Response,
+  secrets: readonly string[],
+): AsyncGenerator<unknown> {
   const value = parseJson(await reply.text());
   const chunks = (Array.isArray(value) ? value : [value]).filter(isJsonObject);
   if (chunks.length === 0)

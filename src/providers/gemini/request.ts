@@ -147,5 +147,7 @@ function allowedExtraBody(params: Params): Record<string, unknown> {
 function withoutReserved(generation: unknown): unknown {
   if (!isJsonObject(generation)) return {};
   const reservedNames: ReadonlySet<string> = new Set(RESERVED_GENERATION);
-  return Object.fromEntries(Object.entries(generation).filter(([key]) => !reservedNames.has(toCamel(key))));
+  return Object.fromEntries(
+    Object.entries(generation).filter(([key]) => !reservedNames.has(toCamel(key))),
+  );
 }

@@ -59,7 +59,8 @@ export function toThinking(params: Params, model: string): Thinking | null {
   const kind = thinkingOf(model);
   // The API refuses a request for summaries if thinking is off. Off is the default of the smallest
   // model (`-lite`) with budgets.
-  const thinks = kind === "level" || (kind === "budget" && (isConfigured || !model.includes("-lite")));
+  const thinks =
+    kind === "level" || (kind === "budget" && (isConfigured || !model.includes("-lite")));
   if (thinks && thinking.thinkingBudget !== 0) return { includeThoughts: true, ...thinking };
   return isConfigured ? thinking : null;
 }

@@ -59,7 +59,8 @@ function exclusive(words: string, value: unknown, bound: unknown): string | null
 }
 
 /** Keywords for programs. They mean nothing to models. */
-const MEANINGLESS = /^(?:\$comment|\$schema|\$id|\$anchor|\$defs|\$vocabulary|definitions|id|x-.*)$/;
+const MEANINGLESS =
+  /^(?:\$comment|\$schema|\$id|\$anchor|\$defs|\$vocabulary|definitions|id|x-.*)$/;
 
 /**
  * The keyword and its value as text; `null` if it means nothing to a model. An unknown keyword and

@@ -150,14 +150,19 @@ function withTuple(node: Node): Node {
   if (Array.isArray(items)) return { ...others, prefixItems: items };
   if (items === true) return others;
   const prefixItems = others["prefixItems"];
-  return items === false && Array.isArray(prefixItems) ? { ...others, maxItems: prefixItems.length } : node;
+  return items === false && Array.isArray(prefixItems)
+    ? { ...others, maxItems: prefixItems.length }
+    : node;
 }
 
 /** Replaces exclusive bounds of integers: "greater than 3" becomes "at least 4". */
 function withInclusiveBounds(node: Node): Node {
   if (node["type"] !== "integer") return node;
   const { exclusiveMinimum: lowerBound, exclusiveMaximum: upperBound, ...others } = node;
-  const [least, most] = [numberOrDefault(node["minimum"], -Infinity), numberOrDefault(node["maximum"], Infinity)];
+  const [least, most] = [
+    numberOrDefault(node["minimum"], -Infinity),
+    numberOrDefault(node["maximum"], Infinity),
+  ];
   return {
     ...others,
     ...(isWhole(lowerBound)
@@ -219,7 +224,10 @@ function convertStructure(keyword: string, value: unknown, place: Place, work: W
     case "properties":
       if (!isJsonObject(value)) break;
       return Object.fromEntries(
-        Object.entries(value).map(([name, schema]) => [name, convert(schema, childPlace(name), work)]),
+        Object.entries(value).map(([name, schema]) => [
+          name,
+          convert(schema, childPlace(name), work),
+        ]),
       );
     case "anyOf":
     case "prefixItems":

@@ -55,7 +55,8 @@ export function createDecoder(takenIds: ReadonlySet<string>): Decoder {
   }: NonNullable<Chunk["choice"]>): Generator<ModelEvent> {
     details.push(delta);
     const reasoningText = readReasoning(delta);
-    if (reasoningText !== "") yield storePiece(reasoning, { type: "reasoning", text: reasoningText });
+    if (reasoningText !== "")
+      yield storePiece(reasoning, { type: "reasoning", text: reasoningText });
     const answerText = readText(delta);
     if (answerText !== "") yield storePiece(text, { type: "text", text: answerText });
     for (const piece of readCalls(delta)) {

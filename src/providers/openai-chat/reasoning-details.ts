@@ -28,7 +28,8 @@ export function createReasoningDetails(grow: (chars: number) => void): Reasoning
   };
   return {
     push(delta) {
-      for (const piece of listOf(delta["reasoning_details"])) if (isJsonObject(piece)) addPiece(piece);
+      for (const piece of listOf(delta["reasoning_details"]))
+        if (isJsonObject(piece)) addPiece(piece);
     },
     all: () => details,
   };

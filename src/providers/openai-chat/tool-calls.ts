@@ -91,7 +91,8 @@ function isAnotherCall(call: Call, piece: CallPiece): boolean {
  * last call if the piece has no id. `undefined` if the piece starts a new call.
  */
 function callWithoutIndex(calls: readonly Call[], piece: CallPiece): Call | undefined {
-  const call = piece.id === "" ? calls.at(-1) : calls.findLast((other) => other.wireId === piece.id);
+  const call =
+    piece.id === "" ? calls.at(-1) : calls.findLast((other) => other.wireId === piece.id);
   if (!call || piece.name === "") return call;
   if (piece.id === "") return undefined;
   // name and id are known: the name is repeated, or a second call has the same id
@@ -135,7 +136,11 @@ function firstIds(calls: readonly Call[]): (call: Call) => string | undefined {
   const firstWithId = new Map<string, Call>();
   let visited = 0;
   return (call) => {
-    for (let next = calls[visited]; next !== undefined && next.wireId !== ""; next = calls[++visited]) {
+    for (
+      let next = calls[visited];
+      next !== undefined && next.wireId !== "";
+      next = calls[++visited]
+    ) {
       if (!firstWithId.has(next.wireId)) firstWithId.set(next.wireId, next);
     }
     return firstWithId.get(call.wireId) === call ? call.wireId : undefined;

@@ -76,8 +76,7 @@ export function createDecoder({ takenIds, secrets, yieldsPoints, from }: Decoder
       return point ? [point, ...events] : events;
     },
     end() {
-      if (state.error)
-        throw classify({ status: undefined, body: { error: state.error } }, secrets);
+      if (state.error) throw classify({ status: undefined, body: { error: state.error } }, secrets);
       if (!state.final) {
         throw new ProviderError(
           "transient",
@@ -228,7 +227,10 @@ function toStopReason(
 ): StopReason {
   if (response["status"] === "incomplete") {
     const reason = textOf(fieldsOf(response["incomplete_details"])["reason"]);
-    return (Object.hasOwn(INCOMPLETE_REASONS, reason) ? INCOMPLETE_REASONS[reason] : undefined) ?? "unknown";
+    return (
+      (Object.hasOwn(INCOMPLETE_REASONS, reason) ? INCOMPLETE_REASONS[reason] : undefined) ??
+      "unknown"
+    );
   }
   if (found.hasCalls) return "tool_calls";
   return found.refused ? "refusal" : "stop";
@@ -245,7 +247,10 @@ export function decodeUsage(value: unknown): Usage | null {
   const output = Math.max(reportedOutput, total - input);
   const details = fieldsOf(usage["input_tokens_details"]);
   const cachedTokens = Math.min(reportedCount(details["cached_tokens"]), input);
-  const cacheWriteTokens = Math.min(reportedCount(details["cache_write_tokens"]), input - cachedTokens);
+  const cacheWriteTokens = Math.min(
+    reportedCount(details["cache_write_tokens"]),
+    input - cachedTokens,
+  );
   return {
     input_tokens: input,
     output_tokens: output,

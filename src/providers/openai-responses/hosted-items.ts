@@ -17,7 +17,8 @@ const HOSTED_NAMES: Readonly<Record<string, HostedToolName>> = {
  */
 export function hostedNameOf(item: Fields): HostedToolName | null {
   const type = textOf(item["type"]);
-  if (type !== "custom_tool_call") return Object.hasOwn(HOSTED_NAMES, type) ? (HOSTED_NAMES[type] ?? null) : null;
+  if (type !== "custom_tool_call")
+    return Object.hasOwn(HOSTED_NAMES, type) ? (HOSTED_NAMES[type] ?? null) : null;
   const tool = textOf(item["name"]);
   if (/^(view_)?x_/.test(tool)) return "x_search";
   return /code/.test(tool) ? "code_execution" : "web_search";

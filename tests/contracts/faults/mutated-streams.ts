@@ -27,7 +27,9 @@ const repliesOf = (wire: Wire): Reply[] => [
   FULL,
   { text: ["Water boils ", "at 100 °C", ", at sea level. 🫖"], stop: "stop", usage: USAGE },
   {
-    calls: [{ id: "id_a", name: "new_answer", pieces: answerPieces("At 100 °C; less in La Paz. 🌄") }],
+    calls: [
+      { id: "id_a", name: "new_answer", pieces: answerPieces("At 100 °C; less in La Paz. 🌄") },
+    ],
     stop: "tool_calls",
   },
   { text: ["As far as I can"], stop: "length", usage: USAGE },
@@ -48,7 +50,12 @@ async function runTrial({ wire, marks }: Format, seed: number): Promise<Trial> {
   const comparison = mutated.harmless
     ? await differences(wire, frames, reading)
     : falseCompletions(marks, mutated, reading);
-  return { seed, mutated, reading, problems: [...(await problemsOf(wire, reading)), ...comparison] };
+  return {
+    seed,
+    mutated,
+    reading,
+    problems: [...(await problemsOf(wire, reading)), ...comparison],
+  };
 }
 
 /** The differences from the recorded reply, for a stream of which only the form was changed. */

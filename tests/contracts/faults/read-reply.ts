@@ -141,16 +141,15 @@ export async function problemsOf(wire: Wire, reading: Reading): Promise<string[]
     ...(hung || (error === undefined) === (stops.length === 1)
       ? []
       : [`there are ${stops.length} stops and the error ${String(error)}`]),
-    ...(stops.length === 0 || events.at(-1)?.type === "stop"
-      ? []
-      : ["an event follows the stop"]),
+    ...(stops.length === 0 || events.at(-1)?.type === "stop" ? [] : ["an event follows the stop"]),
     ...(error === undefined ? [] : problemsOfError(error)),
     ...(error === undefined ? await problemsAfter(wire, events) : []),
   ];
 }
 
 function problemsOfError(error: unknown): string[] {
-  if (!(error instanceof ProviderError)) return [`the error is not a ProviderError: ${String(error)}`];
+  if (!(error instanceof ProviderError))
+    return [`the error is not a ProviderError: ${String(error)}`];
   const all = JSON.stringify(error, Object.getOwnPropertyNames(error));
   return [
     ...(all.includes(KEY) ? ["the key is in the error"] : []),

@@ -15,8 +15,16 @@ export function describeSilence(wire: Wire): void {
 
   describe(`${wire.name}, silence`, () => {
     it.for([
-      { name: "without headers ends the call after 120 s", initialChunks: null, endsAfter: firstByteMs },
-      { name: "after the headers ends the call after 120 s", initialChunks: [], endsAfter: firstByteMs },
+      {
+        name: "without headers ends the call after 120 s",
+        initialChunks: null,
+        endsAfter: firstByteMs,
+      },
+      {
+        name: "after the headers ends the call after 120 s",
+        initialChunks: [],
+        endsAfter: firstByteMs,
+      },
       {
         name: "in the middle of a reply ends the call after 90 s",
         initialChunks: frames.slice(0, 3),

@@ -21,7 +21,10 @@ const refuseWith =
       (one) => one.failureClass === failureClass && one.status < 413,
     );
     if (!errorCase) throw new Error(`${format} has no words for ${failureClass}`);
-    const body = JSON.stringify(errorCase.body).replace('"message":"', `"message":"The key ${KEY}: `);
+    const body = JSON.stringify(errorCase.body).replace(
+      '"message":"',
+      `"message":"The key ${KEY}: `,
+    );
     return { kind: "answer", status: status ?? errorCase.status, body };
   };
 

@@ -41,7 +41,10 @@ const SILENCE: readonly FaultRow[] = [
 const cutAt = (share: number, ending: "end" | "reset"): FaultRow => ({
   fault: `${ending === "end" ? "ended" : "connection lost"} after ${share} % of the bytes`,
   calls: 1,
-  make: streamWith((bytes) => [bytes.subarray(0, Math.floor((bytes.length * share) / 100))], ending),
+  make: streamWith(
+    (bytes) => [bytes.subarray(0, Math.floor((bytes.length * share) / 100))],
+    ending,
+  ),
   codes: ["stream_cut", "connection_lost", "connection_failed", "empty_reply", "bad_response"],
   end: "goes on",
 });

@@ -17,7 +17,10 @@ describe("hosted tools", () => {
   it.each([
     {
       name: "reports a search with its result",
-      frames: [hostedUseBlock(0, "s", "web_search", '{"que', 'ry":"rain"}'), found("s", [page, page])],
+      frames: [
+        hostedUseBlock(0, "s", "web_search", '{"que', 'ry":"rain"}'),
+        found("s", [page, page]),
+      ],
       expected: [
         {
           name: "web_search",
@@ -33,7 +36,9 @@ describe("hosted tools", () => {
         hostedUseBlock(0, "s", "web_search", '{"query":"rain"}'),
         found("s", { type: "web_search_tool_result_error", error_code: "max_uses_exceeded" }),
       ],
-      expected: [{ name: "web_search", input: "rain", outcome: "error", output: "max_uses_exceeded" }],
+      expected: [
+        { name: "web_search", input: "rain", outcome: "error", output: "max_uses_exceeded" },
+      ],
     },
     {
       name: "reports code that ran",
@@ -57,7 +62,9 @@ describe("hosted tools", () => {
       expected: undefined,
     },
   ])("reports $name", ({ frames, expected }) => {
-    expect(decode([start(), ...frames.flat(), stopEvent("end_turn")]).stop.hosted).toEqual(expected);
+    expect(decode([start(), ...frames.flat(), stopEvent("end_turn")]).stop.hosted).toEqual(
+      expected,
+    );
   });
 
   it("shows the input of each use on a separate line", () => {

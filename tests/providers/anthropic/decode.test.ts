@@ -30,7 +30,9 @@ describe("blocks", () => {
           { type: "signature_delta", signature: "c2ln" },
         ),
       ],
-      expected: [{ type: "reasoning", text: "hm", opaque: { type: "thinking", signature: "c2ln" } }],
+      expected: [
+        { type: "reasoning", text: "hm", opaque: { type: "thinking", signature: "c2ln" } },
+      ],
     },
     {
       name: "hidden thinking",
@@ -46,7 +48,9 @@ describe("blocks", () => {
     {
       name: "redacted thinking",
       frames: [block(0, { type: "redacted_thinking", data: "ZW5j" })],
-      expected: [{ type: "reasoning", text: "", opaque: { type: "redacted_thinking", data: "ZW5j" } }],
+      expected: [
+        { type: "reasoning", text: "", opaque: { type: "redacted_thinking", data: "ZW5j" } },
+      ],
     },
     {
       name: "a call without arguments",
@@ -68,7 +72,10 @@ describe("blocks", () => {
     },
     {
       name: "an unknown block, which is ignored",
-      frames: [block(0, { type: "hologram" }, { type: "text_delta", text: "x" }), textBlock(1, "ok")],
+      frames: [
+        block(0, { type: "hologram" }, { type: "text_delta", text: "x" }),
+        textBlock(1, "ok"),
+      ],
       expected: [{ type: "text", text: "ok" }],
     },
     {
@@ -97,11 +104,9 @@ describe("blocks", () => {
   });
 
   it("the order of the blocks is kept", () => {
-    expect(itemsOf(vote, textBlock(2, "then"), calls(3, "b", "f")).map(({ type }) => type)).toEqual([
-      "tool_call",
-      "text",
-      "tool_call",
-    ]);
+    expect(itemsOf(vote, textBlock(2, "then"), calls(3, "b", "f")).map(({ type }) => type)).toEqual(
+      ["tool_call", "text", "tool_call"],
+    );
   });
 
   it("an id of the conversation is never used again", () => {
@@ -145,7 +150,10 @@ describe("blocks", () => {
   });
 
   it.each([
-    { name: "in texts", frames: Array.from({ length: 5 }, () => textBlock(0, "x".repeat(1_000_000))) },
+    {
+      name: "in texts",
+      frames: Array.from({ length: 5 }, () => textBlock(0, "x".repeat(1_000_000))),
+    },
     {
       name: "in signatures",
       frames: [
@@ -205,7 +213,10 @@ describe("the end", () => {
     { name: "no events", frames: [] },
     { name: "a message that only starts", frames: [start()] },
     { name: "a complete call, but no stop reason", frames: [start(), ...vote] },
-    { name: "a stop reason that is null", frames: [start(), ...textBlock(0, "x"), stopEvent(null)] },
+    {
+      name: "a stop reason that is null",
+      frames: [start(), ...textBlock(0, "x"), stopEvent(null)],
+    },
     {
       name: "a stop without a reason",
       frames: [start(), ...textBlock(0, "x"), { type: "message_stop" }],
@@ -249,7 +260,8 @@ describe("the end", () => {
 
   it("is not reached by a message_stop before the stop reason", () => {
     expect(
-      decode([start(), ...textBlock(0, "x"), { type: "message_stop" }, stopEvent("end_turn")]).stop.reason,
+      decode([start(), ...textBlock(0, "x"), { type: "message_stop" }, stopEvent("end_turn")]).stop
+        .reason,
     ).toBe("stop");
   });
 
@@ -269,6 +281,12 @@ it.each([
   { type: "message_delta" },
 ])("ignores %j", (frame) =>
   expect(() =>
-    decode([start(), frame, ...textBlock(0, "x"), { type: "content_block_stop" }, stopEvent("end_turn")]),
+    decode([
+      start(),
+      frame,
+      ...textBlock(0, "x"),
+      { type: "content_block_stop" },
+      stopEvent("end_turn"),
+    ]),
   ).not.toThrow(),
 );

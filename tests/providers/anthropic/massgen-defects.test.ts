@@ -2,7 +2,17 @@ import { describe, expect, it } from "vitest";
 import { PARAMS } from "../../../src/providers/anthropic/params";
 import { toBetas } from "../../../src/providers/anthropic/request";
 import { hostedUseBlock, block, calls, decode, stopEvent, textBlock, start } from "./frames";
-import { assistant, body, call, request, result, textItem, thinkingItem, TOOL, user } from "./requests";
+import {
+  assistant,
+  body,
+  call,
+  request,
+  result,
+  textItem,
+  thinkingItem,
+  TOOL,
+  user,
+} from "./requests";
 
 /** Defects of the MassGen adapter for this format. Our adapter does not have them. */
 

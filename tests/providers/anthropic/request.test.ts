@@ -44,8 +44,16 @@ describe("the body", () => {
   });
 
   it.each([
-    { name: "caps the output at the maximum of the model", model: "claude-opus-4-1", expected: 32_000 },
-    { name: "caps the output at a quarter of the context window", model: "claude-sonnet-4-5", expected: 50_000 },
+    {
+      name: "caps the output at the maximum of the model",
+      model: "claude-opus-4-1",
+      expected: 32_000,
+    },
+    {
+      name: "caps the output at a quarter of the context window",
+      model: "claude-sonnet-4-5",
+      expected: 50_000,
+    },
     {
       name: "uses a low output cap for an unlisted model",
       model: "claude-nonesuch-9",

@@ -67,7 +67,12 @@ describe("thinking", () => {
       params: { reasoning_effort: "none" },
       expected: {},
     },
-    { name: "is not requested with a budget of zero", model: EARLY, params: { max_thinking_tokens: 0 }, expected: {} },
+    {
+      name: "is not requested with a budget of zero",
+      model: EARLY,
+      params: { max_thinking_tokens: 0 },
+      expected: {},
+    },
     {
       name: "keeps a budget if the model accepts both",
       model: EITHER,
@@ -80,7 +85,12 @@ describe("thinking", () => {
       params: { reasoning: { effort: "high" } },
       expected: { thinking: { type: "adaptive" }, effort: "high" },
     },
-    { name: "is not requested by default from a late model", model: LATE, params: {}, expected: {} },
+    {
+      name: "is not requested by default from a late model",
+      model: LATE,
+      params: {},
+      expected: {},
+    },
     {
       name: "keeps an effort if the model has no budgets",
       model: LATE,
@@ -129,7 +139,9 @@ describe("thinking", () => {
       params: { output_config: { effort: "low" } },
       expected: { effort: "low" },
     },
-  ])("sends $name", ({ model, params, expected }) => expect(fields(model, params)).toEqual(expected));
+  ])("sends $name", ({ model, params, expected }) =>
+    expect(fields(model, params)).toEqual(expected),
+  );
 
   it("is omitted if the reply is too short for the smallest budget", () => {
     expect(fields(EARLY, { max_thinking_tokens: 4_000 }, 1_300)).toEqual({});

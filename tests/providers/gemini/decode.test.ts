@@ -289,9 +289,12 @@ describe("hosted tools", () => {
   });
 
   it("are charged once per request with older models", () => {
-    const { stop } = decode([grounding({ webSearchQueries: ["a", "b"] }), spent, finishChunk("STOP")], {
-      model: "gemini-2.5-pro",
-    });
+    const { stop } = decode(
+      [grounding({ webSearchQueries: ["a", "b"] }), spent, finishChunk("STOP")],
+      {
+        model: "gemini-2.5-pro",
+      },
+    );
     expect(stop.usage?.hosted_uses).toEqual({ web_search: 1 });
     expect(stop.hosted).toHaveLength(2);
   });

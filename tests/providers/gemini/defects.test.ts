@@ -12,7 +12,8 @@ const tool = (name: string) => ({
   description: "",
   parameters: { type: "object", properties: { a: { type: "string" } } },
 });
-const replied = (...chunks: object[]) => stored(decode([...chunks, finishChunk("STOP")]).stop.items);
+const replied = (...chunks: object[]) =>
+  stored(decode([...chunks, finishChunk("STOP")]).stop.items);
 const idsOf = (items: ReturnType<typeof replied>) =>
   items.flatMap((item) => (item.type === "tool_call" ? [item.id] : []));
 

@@ -10,12 +10,7 @@ const thinking = async (model: string, params: object) => {
 
 describe("thinking", () => {
   it.each<[string, string, object, object | undefined]>([
-    [
-      "is shown if the model thinks by default",
-      "gemini-2.5-flash",
-      {},
-      { includeThoughts: true },
-    ],
+    ["is shown if the model thinks by default", "gemini-2.5-flash", {}, { includeThoughts: true }],
     [
       "is omitted for a small model that does not think by default",
       "gemini-2.5-flash-lite",
@@ -113,7 +108,10 @@ describe("the check", () => {
       { safety_settings: { HARM_CATEGORY_HARASSMENT: "BLOCK_NONE" } },
     ],
     ["reasoning with its type", { reasoning: { type: "enabled", effort: "low" } }],
-    ["additional fields", { extra_body: { generationConfig: { presencePenalty: 1 }, store: false } }],
+    [
+      "additional fields",
+      { extra_body: { generationConfig: { presencePenalty: 1 }, store: false } },
+    ],
     ["five stops", { stop: ["a", "b", "c", "d", "e"] }],
   ])("accepts %s", (_, params) => expect(check(params)).toEqual([]));
 
@@ -149,7 +147,11 @@ describe("the check", () => {
       { safety_settings: [{ category: "harassment", threshold: "ALL" }] },
       /no threshold `ALL`/,
     ],
-    ["a safety setting of the wrong type", { safety_settings: ["harassment"] }, /no category of that type/],
+    [
+      "a safety setting of the wrong type",
+      { safety_settings: ["harassment"] },
+      /no category of that type/,
+    ],
     [
       "a repeated category",
       { safety_settings: { harassment: "OFF", HARM_CATEGORY_HARASSMENT: "OFF" } },

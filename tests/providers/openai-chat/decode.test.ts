@@ -82,10 +82,17 @@ describe("text and reasoning", () => {
       given: [{ choices: [{ index: 1, delta: { content: "no" } }] }, textChunk("yes")],
       expected: [text("yes")],
     },
-  ])("$name", ({ given, expected }) => expect(itemsOf([...given, finishChunk("stop")])).toEqual(expected));
+  ])("$name", ({ given, expected }) =>
+    expect(itemsOf([...given, finishChunk("stop")])).toEqual(expected),
+  );
 
   it("yields every delta in order, on arrival", () => {
-    const { events } = decode([delta({ reasoning: "hm" }), textChunk("a"), textChunk("b"), finishChunk("stop")]);
+    const { events } = decode([
+      delta({ reasoning: "hm" }),
+      textChunk("a"),
+      textChunk("b"),
+      finishChunk("stop"),
+    ]);
     expect(events).toEqual([
       { type: "reasoning", text: "hm" },
       { type: "text", text: "a" },
@@ -262,10 +269,15 @@ describe("tool calls", () => {
       given: [calls({ index: 0, id: "a", name: "f", args: '{"x":' })],
       expected: [call("a", "f", '{"x":')],
     },
-  ])("$name", ({ given, expected }) => expect(itemsOf([...given, finishChunk("tool_calls")])).toEqual(expected));
+  ])("$name", ({ given, expected }) =>
+    expect(itemsOf([...given, finishChunk("tool_calls")])).toEqual(expected),
+  );
 
   it("never repeats an id of the conversation, so that ids are unique within the round", () => {
-    const given = [calls({ index: 0, id: "call_0", name: "f", args: "{}" }), finishChunk("tool_calls")];
+    const given = [
+      calls({ index: 0, id: "call_0", name: "f", args: "{}" }),
+      finishChunk("tool_calls"),
+    ];
     expect(itemsOf(given, ["call_0"])).toEqual([call("call00001", "f", "{}")]);
   });
 

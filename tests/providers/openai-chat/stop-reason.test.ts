@@ -34,8 +34,16 @@ describe("stop reasons", () => {
       given: [...withCall, finishChunk("length")],
       expected: "length",
     },
-    { name: "tool_calls without any call", given: [textChunk("a"), finishChunk("tool_calls")], expected: "stop" },
-    { name: "an unknown reason", given: [textChunk("a"), finishChunk("unheard_of")], expected: "unknown" },
+    {
+      name: "tool_calls without any call",
+      given: [textChunk("a"), finishChunk("tool_calls")],
+      expected: "stop",
+    },
+    {
+      name: "an unknown reason",
+      given: [textChunk("a"), finishChunk("unheard_of")],
+      expected: "unknown",
+    },
     { name: "capital letters", given: [textChunk("a"), finishChunk("STOP")], expected: "stop" },
     {
       name: "a reason before an empty chunk",
@@ -87,7 +95,9 @@ describe("stop reasons", () => {
     })),
   ])("reads $reason as $expected", ({ reason, expected }) => {
     expect(reasonOf([textChunk("a"), finishChunk(reason)])).toBe(expected);
-    expect(reasonOf([...withCall, finishChunk(reason)])).toBe(gives === "stop" ? "tool_calls" : expected);
+    expect(reasonOf([...withCall, finishChunk(reason)])).toBe(
+      expected === "stop" ? "tool_calls" : expected,
+    );
   });
 
   it("does not add a refusal to the answer", () => {
@@ -115,7 +125,10 @@ describe("stop reasons", () => {
       "MALFORMED_FUNCTION_CALL",
       "malformed_response",
       "unexpected_tool_call",
-    ].map((reason) => ({ name: `finish reason ${reason}`, given: [...withCall, finishChunk(reason)] })),
+    ].map((reason) => ({
+      name: `finish reason ${reason}`,
+      given: [...withCall, finishChunk(reason)],
+    })),
   ])("treats a stream with $name as cut", ({ given }) => {
     expect(() => decode(given)).toThrow(
       expect.objectContaining({ failureClass: "transient", code: "stream_cut" }),

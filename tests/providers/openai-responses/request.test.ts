@@ -123,7 +123,13 @@ describe("hosted tools", () => {
 
 describe("encrypted reasoning", () => {
   it.each([
-    { name: "a model that thinks", model: "gpt-5-mini", host: OPENAI, params: {}, isRequested: true },
+    {
+      name: "a model that thinks",
+      model: "gpt-5-mini",
+      host: OPENAI,
+      params: {},
+      isRequested: true,
+    },
     {
       name: "an older model that thinks",
       model: "o3-2025-04-16",
