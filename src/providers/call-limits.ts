@@ -57,8 +57,8 @@ export const MAX_MESSAGE_CHARS = 500;
  */
 export const NO_SDK_TIMEOUT_MS = 2_147_483_647;
 
-// Limits for stored uses and citations of hosted tools. Users can still see queries and sources. One
-// use, or all citations of a reply, is far smaller than the largest row (2 MB).
+// Limits for stored uses and citations of hosted tools. Users can still see queries and sources.
+// One use, or all citations of a reply, is far smaller than the largest row (2 MB).
 
 /** Maximum number of stored uses per reply. */
 export const MAX_HOSTED_USES = 64;

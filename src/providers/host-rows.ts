@@ -62,7 +62,7 @@ export const HOSTS: readonly Host[] = [
       },
       code_execution: {
         wireName: "code_interpreter",
-        // price of 20 minutes of a container, longer than any call; several uses may share a container
+        // price of 20 minutes of a container, longer than any call; several uses may share it
         usdPerUse: 0.03,
         tokensPerUse: CODE_TOKENS,
         wireFields: { container: { type: "auto" } },

@@ -63,7 +63,7 @@ type ChatType = Omit<ServedType, "served" | "format">;
 const chat = (type: ChatType): ServedType => ({ served: true, format: "openai-chat", ...type });
 
 const LOCAL_PROGRAM_REASON =
-  "it is a local localProgram, which the service cannot start. Use the API of its models: `type: claude`, `openai` or `gemini`";
+  "it is a local program, which the service cannot start. Use the API of its models: `type: claude`, `openai` or `gemini`";
 const FRAMEWORK_REASON =
   "it is a Python framework, which the service does not run. Add each model as an agent of the team";
 

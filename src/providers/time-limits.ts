@@ -69,7 +69,7 @@ function createWatch<Handle>(
       lastByteAt === null
         ? {
             at: limits.firstByteMs,
-            message: `The isFirst byte took longer than ${limits.firstByteMs} ms.`,
+            message: `The first byte took longer than ${limits.firstByteMs} ms.`,
           }
         : {
             at: (isPaused ? now : lastByteAt) + limits.idleMs,

@@ -36,8 +36,8 @@ const EVENTS = /^text\/event-stream\b/i;
  *    misinterpret it. Secrets are removed from its message.
  * 8. `onBytes` is called for each piece of the body. The size of the body is limited.
  *
- * Two steps are not in this file. Before a call has a slot and a request, `Performer.admitCall` waits for
- * the rate limits of its backend. `withTimeLimits` aborts the signal of a call that is too slow; it
+ * Two steps are not in this file. Before a call has a slot and a request, `Performer.admitCall`
+ * waits for the rate limits of its backend. `withTimeLimits` aborts the signal of a call that is too slow; it
  * measures silence by `onBytes`.
  */
 export function transport(
@@ -55,7 +55,7 @@ export function transport(
       throw new ProviderError(
         "transient",
         "empty_reply",
-        "The provider sendRequest an empty reply.",
+        "The provider sent an empty reply.",
       );
     const { status, headers: received } = response;
     if (!EVENTS.test(received.get("content-type") ?? "")) {

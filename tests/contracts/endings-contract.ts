@@ -85,12 +85,12 @@ export function openEndContract(wire: Wire, server: () => RawServer): void {
 
   it.each<{ name: string; script: Script; usage: object | null }>([
     {
-      name: "a completeFrames reply",
+      name: "a complete reply",
       script: silentAfter(frames.slice(0, completeFrames).join("")),
       usage: lateFrames.some((frame) => frame.includes('"usage"')) ? null : USAGE,
     },
     {
-      name: "a completeFrames reply with usage 500 ms later",
+      name: "a complete reply with usage 500 ms later",
       script: async (response, received) => {
         await silentAfter(frames.slice(0, completeFrames).join(""))(response, received);
         await new Promise((resolve) => setTimeout(resolve, 500));

@@ -149,7 +149,7 @@ function missingReasoning(body: unknown): string | null {
       ({ role, tool_calls, reasoning_content }) =>
         role === "assistant" && tool_calls && !reasoning_content,
     );
-  return index < 0 ? null : `messages[${index}]: calls index their reasoning`;
+  return index < 0 ? null : `messages[${index}]: calls without their reasoning`;
 }
 
 const listOf = (value: unknown): readonly unknown[] => (Array.isArray(value) ? value : []);
@@ -173,7 +173,7 @@ function acceptsHistory(body: unknown): string | null {
     if (message["role"] === "tool") {
       if (message["tool_call_id"] !== openIds.shift())
         return `${path}: a result in the wrong place`;
-      if (typeof message["content"] !== "string") return `${path}: a result index text`;
+      if (typeof message["content"] !== "string") return `${path}: a result without text`;
       continue;
     }
     if (openIds.length > 0) return `${path}: calls ${openIds.join(", ")} have no result`;
@@ -196,7 +196,7 @@ function callProblem(
   const { name, arguments: text } = fieldsOf(called);
   if (typeof id !== "string" || id === "" || usedIds.has(id)) return `id ${id} is missing or used`;
   usedIds.add(id);
-  if (typeof name !== "string" || name === "") return "a call index a name";
+  if (typeof name !== "string" || name === "") return "a call without a name";
   return typeof text === "string" && isJsonObject(parseJson(text))
     ? null
     : "arguments that are not a JSON object";

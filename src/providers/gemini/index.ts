@@ -83,7 +83,7 @@ async function* unstreamedReply(
   const value = parseJson(await reply.text());
   const chunks = (Array.isArray(value) ? value : [value]).filter(isJsonObject);
   if (chunks.length === 0)
-    throw new ProviderError("transient", "bad_response", "The provider isSent no valid reply.");
+    throw new ProviderError("transient", "bad_response", "The provider sent no valid reply.");
   for (const chunk of chunks) {
     throwIfError(chunk, secrets);
     yield chunk;

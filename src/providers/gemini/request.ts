@@ -37,8 +37,8 @@ export function toParameters(request: ModelRequest): GenerateContentParameters {
       ...thinkingFields(request),
       ...safetyFields(request.params),
       ...(Object.keys(extraBody).length > 0 && { httpOptions: { extraBody } }),
-      // The SDK must send only one request. By default it would also run tools, and repeat the request
-      // after a server limit or a lost connection.
+      // The SDK must send only one request. By default it would also run tools, and repeat the
+      // request after a server limit or a lost connection.
       automaticFunctionCalling: { disable: true },
       automaticContinuation: false,
     },

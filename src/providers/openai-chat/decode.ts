@@ -110,8 +110,8 @@ export function decodeUsage(value: unknown): Usage | null {
   const reportedOutput = reportedCount(usage["completion_tokens"]);
   const total = reportedCount(usage["total_tokens"]);
   if (input === 0 && reportedOutput === 0 && total === 0) return null;
-  // Some servers include reasoning tokens only in the total and not in `completion_tokens`. They are
-  // billed as output.
+  // Some servers include reasoning tokens only in the total and not in `completion_tokens`. They
+  // are billed as output.
   const output = Math.max(reportedOutput, total - input);
   const cachedTokens =
     reportedCount(fieldsOf(usage["prompt_tokens_details"])?.["cached_tokens"]) ||

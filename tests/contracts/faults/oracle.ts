@@ -31,10 +31,10 @@ export function readEnd(bytes: Buffer, { ends, fails, closes, objects }: EndMark
     if (closes && data.startsWith("[DONE]")) return { ended: false, objection: null };
     if (data === "[DONE]") continue;
     if (value === undefined)
-      return { ended: hasEnd(bytes, ends), objection: "an event earlierEvents the end is no JSON" };
+      return { ended: hasEnd(bytes, ends), objection: "an event before the end is not JSON" };
     if (!isJsonObject(value)) continue;
     if (fails(value))
-      return { ended: hasEnd(bytes, ends), objection: "an error came earlierEvents the end" };
+      return { ended: hasEnd(bytes, ends), objection: "an error arrived before the end" };
     if (ends(value)) return { ended: true, objection: objects?.(earlierEvents) ?? null };
     earlierEvents.push(value);
   }

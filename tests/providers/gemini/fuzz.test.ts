@@ -7,7 +7,7 @@ import { FULL, itemsOf, USAGE } from "../../contracts/contract-support";
 import { GEMINI } from "../../contracts/gemini-wire";
 import { decode, part, replay } from "./calls";
 
-/** JSON that looks like a chunk in places, because purely random JSON is ignored after the first field. */
+/** JSON that looks like a chunk in places, because random JSON is ignored at once. */
 const value = fc.jsonValue({ maxDepth: 3 });
 const maybe = <T>(arbitrary: fc.Arbitrary<T>) =>
   fc.oneof({ weight: 3, arbitrary }, { weight: 1, arbitrary: value });

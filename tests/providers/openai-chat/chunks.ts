@@ -9,7 +9,7 @@ export const delta = (fields: object) => ({
   choices: [{ index: 0, delta: fields, finish_reason: null }],
 });
 export const textChunk = (content: string) => delta({ content });
-export const finishChunk = (reason: string | null) => ({
+export const finish = (reason: string | null) => ({
   choices: [{ index: 0, delta: {}, finish_reason: reason }],
 });
 type Piece = { index?: number; id?: string | null; name?: string; args?: unknown };

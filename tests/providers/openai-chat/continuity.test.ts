@@ -3,13 +3,13 @@ import { UNKNOWN_HOST } from "../../../src/providers/hosts";
 import { toBody } from "../../../src/providers/openai-chat/request";
 import type { ReplyItem } from "../../../src/providers/provider";
 import { REQUEST } from "../../contracts/contract-support";
-import { calls, decode, delta, finishChunk } from "./chunks";
+import { calls, decode, delta, finish } from "./chunks";
 
 /**
  * The data of a reply that the next request contains: read from a stream, stored as JSON, and sent.
  */
 function returned(chunks: readonly unknown[]) {
-  const { stop } = decode([...chunks, finishChunk("tool_calls")]);
+  const { stop } = decode([...chunks, finish("tool_calls")]);
   const items: ReplyItem[] = JSON.parse(JSON.stringify(stop.type === "stop" ? stop.items : []));
   const { messages } = JSON.parse(
     JSON.stringify(

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { ModelEvent, ReplyItem } from "../../../src/providers/provider";
-import { calls, decode, delta, finishChunk, textChunk } from "./chunks";
+import { calls, decode, delta, finish, textChunk } from "./chunks";
 
 const call = (id: string, name: string, args: string): ReplyItem => ({
   type: "tool_call",
@@ -83,7 +83,7 @@ describe("text and reasoning", () => {
       expected: [text("yes")],
     },
   ])("$name", ({ given, expected }) =>
-    expect(itemsOf([...given, finishChunk("stop")])).toEqual(expected),
+    expect(itemsOf([...given, finish("stop")])).toEqual(expected),
   );
 
   it("yields every delta in order, on arrival", () => {
@@ -91,7 +91,7 @@ describe("text and reasoning", () => {
       delta({ reasoning: "hm" }),
       textChunk("a"),
       textChunk("b"),
-      finishChunk("stop"),
+      finish("stop"),
     ]);
     expect(events).toEqual([
       { type: "reasoning", text: "hm" },
@@ -115,7 +115,7 @@ describe("text and reasoning", () => {
       choices: [{ delta: { content: { a: 1 }, reasoning_details: "x", tool_calls: {} } }],
       usage: "many",
     },
-  ])("ignores %j", (chunk) => expect(() => decode([chunk, finishChunk("stop")])).not.toThrow());
+  ])("ignores %j", (chunk) => expect(() => decode([chunk, finish("stop")])).not.toThrow());
 });
 
 describe("tool calls", () => {
@@ -270,14 +270,11 @@ describe("tool calls", () => {
       expected: [call("a", "f", '{"x":')],
     },
   ])("$name", ({ given, expected }) =>
-    expect(itemsOf([...given, finishChunk("tool_calls")])).toEqual(expected),
+    expect(itemsOf([...given, finish("tool_calls")])).toEqual(expected),
   );
 
   it("never repeats an id of the conversation, so that ids are unique within the round", () => {
-    const given = [
-      calls({ index: 0, id: "call_0", name: "f", args: "{}" }),
-      finishChunk("tool_calls"),
-    ];
+    const given = [calls({ index: 0, id: "call_0", name: "f", args: "{}" }), finish("tool_calls")];
     expect(itemsOf(given, ["call_0"])).toEqual([call("call00001", "f", "{}")]);
   });
 
@@ -287,7 +284,7 @@ describe("tool calls", () => {
       calls({ index: 0, args: "{" }),
       calls({ index: 0, args: "}" }),
     ];
-    expect(decode([...given, finishChunk("stop")]).events).toEqual([
+    expect(decode([...given, finish("stop")]).events).toEqual([
       { type: "tool_arguments", index: 0, name: "f", id: "a", text: "{" },
       { type: "tool_arguments", index: 0, name: "f", id: "a", text: "}" },
     ]);
@@ -299,7 +296,7 @@ describe("tool calls", () => {
       calls({ index: 0, args: '"a"' }),
       calls({ index: 0, name: "f", args: ":1}" }),
     ];
-    expect(decode([...given, finishChunk("stop")]).events).toEqual([
+    expect(decode([...given, finish("stop")]).events).toEqual([
       { type: "tool_arguments", index: 0, name: "f", text: '{"a":1}' },
     ]);
   });
@@ -307,7 +304,7 @@ describe("tool calls", () => {
 
 describe("usage", () => {
   const usageOf = (chunks: readonly unknown[]) => {
-    const { stop } = decode([...chunks, finishChunk("stop")]);
+    const { stop } = decode([...chunks, finish("stop")]);
     return stop.type === "stop" ? stop.usage : null;
   };
   const usage = (input: number, output: number, reasoning = 0, cached = 0) => ({
@@ -399,7 +396,7 @@ describe("usage", () => {
   ])("reads $name", ({ given, expected }) => expect(usageOf(given)).toEqual(expected));
 
   it("is reported as soon as it is known", () => {
-    const { events } = decode([{ ...textChunk("a"), usage: reported }, finishChunk("stop")]);
+    const { events } = decode([{ ...textChunk("a"), usage: reported }, finish("stop")]);
     expect(events).toEqual<ModelEvent[]>([
       { type: "text", text: "a" },
       { type: "usage", usage: usage(10, 4) },

@@ -26,7 +26,7 @@ async function read(chunks: readonly Uint8Array[]) {
   return events;
 }
 
-/** JSON that looks like a chunk in places, because purely random JSON is ignored after the first field. */
+/** JSON that looks like a chunk in places, because random JSON is ignored at once. */
 const value = fc.jsonValue({ maxDepth: 3 });
 const maybe = <T>(arbitrary: fc.Arbitrary<T>) =>
   fc.oneof({ weight: 3, arbitrary }, { weight: 1, arbitrary: value });

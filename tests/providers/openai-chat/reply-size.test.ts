@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { calls, decode, delta, finishChunk, textChunk } from "./chunks";
+import { calls, decode, delta, finish, textChunk } from "./chunks";
 
 describe("the limit of a reply's length", () => {
   const long = "x".repeat(1024 * 1024);
@@ -15,20 +15,20 @@ describe("the limit of a reply's length", () => {
     { name: "text, reasoning and arguments together", kinds: [0, 1, 2, 2] },
   ])("is 4 MiB of characters in $name", ({ kinds }) => {
     const given = kinds.map(piece);
-    expect(() => decode([...given, finishChunk("stop")].slice(1))).not.toThrow();
+    expect(() => decode([...given, finish("stop")].slice(1))).not.toThrow();
     const tooLong = expect.objectContaining({
       failureClass: "transient",
       code: "bad_response",
       message: expect.stringContaining("4194304"),
     });
-    expect(() => decode([...given, textChunk("one more"), finishChunk("stop")])).toThrow(tooLong);
+    expect(() => decode([...given, textChunk("one more"), finish("stop")])).toThrow(tooLong);
   });
 
   it("counts calls, so that endless empty calls reach it", () => {
     const flood = Array.from({ length: 100_000 }, (_, index) =>
       calls({ index, id: `${index}`, name: "f", args: "" }),
     );
-    expect(() => decode([...flood, finishChunk("stop")])).toThrow(
+    expect(() => decode([...flood, finish("stop")])).toThrow(
       expect.objectContaining({ code: "bad_response" }),
     );
   });
@@ -38,7 +38,7 @@ describe("the limit of a reply's length", () => {
     expect(() =>
       decode([
         ...flood.map((chunk, n) => (n === 0 ? chunk : calls({ index: 0, name: `${n}${long}` }))),
-        finishChunk("stop"),
+        finish("stop"),
       ]),
     ).toThrow(expect.objectContaining({ code: "bad_response" }));
   });

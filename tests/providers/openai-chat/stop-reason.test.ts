@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { ProviderError } from "../../../src/providers/provider";
-import { calls, decode, delta, finishChunk, textChunk } from "./chunks";
+import { calls, decode, delta, finish, textChunk } from "./chunks";
 
 const reasonOf = (chunks: readonly unknown[]) => {
   const { stop } = decode(chunks);
@@ -10,49 +10,49 @@ const reasonOf = (chunks: readonly unknown[]) => {
 describe("stop reasons", () => {
   const withCall = [calls({ index: 0, id: "a", name: "f", args: "{}" })];
   it.each([
-    { name: "stop", given: [textChunk("a"), finishChunk("stop")], expected: "stop" },
-    { name: "length", given: [textChunk("a"), finishChunk("length")], expected: "length" },
-    { name: "content filter", given: [finishChunk("content_filter")], expected: "content_filter" },
-    { name: "tool calls", given: [...withCall, finishChunk("tool_calls")], expected: "tool_calls" },
+    { name: "stop", given: [textChunk("a"), finish("stop")], expected: "stop" },
+    { name: "length", given: [textChunk("a"), finish("length")], expected: "length" },
+    { name: "content filter", given: [finish("content_filter")], expected: "content_filter" },
+    { name: "tool calls", given: [...withCall, finish("tool_calls")], expected: "tool_calls" },
     {
       name: "the older function_call",
-      given: [...withCall, finishChunk("function_call")],
+      given: [...withCall, finish("function_call")],
       expected: "tool_calls",
     },
     {
       name: "stop with calls",
-      given: [...withCall, finishChunk("stop")],
+      given: [...withCall, finish("stop")],
       expected: "tool_calls",
     },
     {
       name: "an unknown reason with calls",
-      given: [...withCall, finishChunk("unheard_of")],
+      given: [...withCall, finish("unheard_of")],
       expected: "unknown",
     },
     {
       name: "length with calls, because the last call may be incomplete",
-      given: [...withCall, finishChunk("length")],
+      given: [...withCall, finish("length")],
       expected: "length",
     },
     {
       name: "tool_calls without any call",
-      given: [textChunk("a"), finishChunk("tool_calls")],
+      given: [textChunk("a"), finish("tool_calls")],
       expected: "stop",
     },
     {
       name: "an unknown reason",
-      given: [textChunk("a"), finishChunk("unheard_of")],
+      given: [textChunk("a"), finish("unheard_of")],
       expected: "unknown",
     },
-    { name: "capital letters", given: [textChunk("a"), finishChunk("STOP")], expected: "stop" },
+    { name: "capital letters", given: [textChunk("a"), finish("STOP")], expected: "stop" },
     {
       name: "a reason before an empty chunk",
-      given: [finishChunk("stop"), finishChunk(null)],
+      given: [finish("stop"), finish(null)],
       expected: "stop",
     },
     {
       name: "a refusal",
-      given: [delta({ refusal: "I can" }), delta({ refusal: "not" }), finishChunk("stop")],
+      given: [delta({ refusal: "I can" }), delta({ refusal: "not" }), finish("stop")],
       expected: "refusal",
     },
   ])("reads $name", ({ given, expected }) => expect(reasonOf(given)).toBe(expected));
@@ -94,14 +94,14 @@ describe("stop reasons", () => {
       expected: "unknown",
     })),
   ])("reads $reason as $expected", ({ reason, expected }) => {
-    expect(reasonOf([textChunk("a"), finishChunk(reason)])).toBe(expected);
-    expect(reasonOf([...withCall, finishChunk(reason)])).toBe(
+    expect(reasonOf([textChunk("a"), finish(reason)])).toBe(expected);
+    expect(reasonOf([...withCall, finish(reason)])).toBe(
       expected === "stop" ? "tool_calls" : expected,
     );
   });
 
   it("does not add a refusal to the answer", () => {
-    expect(decode([delta({ refusal: "I cannot" }), finishChunk("stop")])).toEqual({
+    expect(decode([delta({ refusal: "I cannot" }), finish("stop")])).toEqual({
       events: [],
       stop: { type: "stop", reason: "refusal", items: [], usage: null },
     });
@@ -109,10 +109,10 @@ describe("stop reasons", () => {
 
   it.each([
     { name: "no finish reason", given: [textChunk("a")] },
-    { name: "an empty finish reason", given: [textChunk("a"), finishChunk("")] },
+    { name: "an empty finish reason", given: [textChunk("a"), finish("")] },
     { name: "no chunks", given: [] },
     { name: "a complete call but no finish reason", given: withCall },
-    { name: "finish reason error", given: [textChunk("a"), finishChunk("error")] },
+    { name: "finish reason error", given: [textChunk("a"), finish("error")] },
     ...[
       "abort",
       "aborted",
@@ -127,7 +127,7 @@ describe("stop reasons", () => {
       "unexpected_tool_call",
     ].map((reason) => ({
       name: `finish reason ${reason}`,
-      given: [...withCall, finishChunk(reason)],
+      given: [...withCall, finish(reason)],
     })),
   ])("treats a stream with $name as cut", ({ given }) => {
     expect(() => decode(given)).toThrow(
