@@ -8,7 +8,7 @@ import { createDecoder } from "../../../src/providers/openai-chat/decode";
 export const delta = (fields: object) => ({
   choices: [{ index: 0, delta: fields, finish_reason: null }],
 });
-export const textChunk = (content: string) => delta({ content });
+export const content = (text: string) => delta({ content: text });
 export const finish = (reason: string | null) => ({
   choices: [{ index: 0, delta: {}, finish_reason: reason }],
 });

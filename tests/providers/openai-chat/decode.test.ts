@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { ModelEvent, ReplyItem } from "../../../src/providers/provider";
-import { calls, decode, delta, finish, textChunk } from "./chunks";
+import { calls, decode, delta, finish, content } from "./chunks";
 
 const call = (id: string, name: string, args: string): ReplyItem => ({
   type: "tool_call",
@@ -24,12 +24,12 @@ describe("text and reasoning", () => {
   it.each([
     {
       name: "joins the deltas of a text",
-      given: [textChunk("Hel"), textChunk("lo")],
+      given: [content("Hel"), content("lo")],
       expected: [text("Hello")],
     },
     {
       name: "ignores empty and missing content",
-      given: [textChunk(""), delta({}), delta({ content: null })],
+      given: [content(""), delta({}), delta({ content: null })],
       expected: [],
     },
     {
@@ -79,20 +79,14 @@ describe("text and reasoning", () => {
     },
     {
       name: "reads the first choice only",
-      given: [{ choices: [{ index: 1, delta: { content: "no" } }] }, textChunk("yes")],
+      given: [{ choices: [{ index: 1, delta: { content: "no" } }] }, content("yes")],
       expected: [text("yes")],
     },
-  ])("$name", ({ given, expected }) =>
-    expect(itemsOf([...given, finish("stop")])).toEqual(expected),
-  );
+  ])("$name", (row) => expect(itemsOf([...row.given, finish("stop")])).toEqual(row.expected));
 
   it("yields every delta in order, on arrival", () => {
-    const { events } = decode([
-      delta({ reasoning: "hm" }),
-      textChunk("a"),
-      textChunk("b"),
-      finish("stop"),
-    ]);
+    const chunks = [delta({ reasoning: "hm" }), content("a"), content("b"), finish("stop")];
+    const { events } = decode(chunks);
     expect(events).toEqual([
       { type: "reasoning", text: "hm" },
       { type: "text", text: "a" },
@@ -338,15 +332,15 @@ describe("usage", () => {
     {
       name: "is the last report if every chunk contains one",
       given: [
-        { ...textChunk("a"), usage: { prompt_tokens: 10, completion_tokens: 1 } },
-        { ...textChunk("b"), usage: { prompt_tokens: 10, completion_tokens: 2 } },
+        { ...content("a"), usage: { prompt_tokens: 10, completion_tokens: 1 } },
+        { ...content("b"), usage: { prompt_tokens: 10, completion_tokens: 2 } },
       ],
       expected: usage(10, 2),
     },
     {
       name: "is read if it is null in all chunks except the last",
       given: [
-        { ...textChunk("a"), usage: null },
+        { ...content("a"), usage: null },
         { choices: [], usage: reported },
       ],
       expected: usage(10, 4),
@@ -381,7 +375,7 @@ describe("usage", () => {
       ],
       expected: usage(10, 24, 20),
     },
-    { name: "is null without a report", given: [textChunk("a")], expected: null },
+    { name: "is null without a report", given: [content("a")], expected: null },
     { name: "is null for an empty report", given: [{ choices: [], usage: {} }], expected: null },
     {
       name: "is null for invalid values",
@@ -393,10 +387,10 @@ describe("usage", () => {
       ],
       expected: null,
     },
-  ])("reads $name", ({ given, expected }) => expect(usageOf(given)).toEqual(expected));
+  ])("$name", ({ given, expected }) => expect(usageOf(given)).toEqual(expected));
 
   it("is reported as soon as it is known", () => {
-    const { events } = decode([{ ...textChunk("a"), usage: reported }, finish("stop")]);
+    const { events } = decode([{ ...content("a"), usage: reported }, finish("stop")]);
     expect(events).toEqual<ModelEvent[]>([
       { type: "text", text: "a" },
       { type: "usage", usage: usage(10, 4) },

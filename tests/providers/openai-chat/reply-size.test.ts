@@ -1,11 +1,11 @@
 import { describe, expect, it } from "vitest";
-import { calls, decode, delta, finish, textChunk } from "./chunks";
+import { calls, decode, delta, finish, content } from "./chunks";
 
 describe("the limit of a reply's length", () => {
   const long = "x".repeat(1024 * 1024);
   const piece = (kind: number) =>
     [
-      textChunk(long),
+      content(long),
       delta({ reasoning_content: long }),
       calls({ index: 0, id: "a", name: "f", args: long }),
     ][kind];
@@ -21,7 +21,7 @@ describe("the limit of a reply's length", () => {
       code: "bad_response",
       message: expect.stringContaining("4194304"),
     });
-    expect(() => decode([...given, textChunk("one more"), finish("stop")])).toThrow(tooLong);
+    expect(() => decode([...given, content("one more"), finish("stop")])).toThrow(tooLong);
   });
 
   it("counts calls, so that endless empty calls reach it", () => {

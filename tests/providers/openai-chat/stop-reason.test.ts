@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { ProviderError } from "../../../src/providers/provider";
-import { calls, decode, delta, finish, textChunk } from "./chunks";
+import { calls, decode, delta, finish, content } from "./chunks";
 
 const reasonOf = (chunks: readonly unknown[]) => {
   const { stop } = decode(chunks);
@@ -10,8 +10,8 @@ const reasonOf = (chunks: readonly unknown[]) => {
 describe("stop reasons", () => {
   const withCall = [calls({ index: 0, id: "a", name: "f", args: "{}" })];
   it.each([
-    { name: "stop", given: [textChunk("a"), finish("stop")], expected: "stop" },
-    { name: "length", given: [textChunk("a"), finish("length")], expected: "length" },
+    { name: "stop", given: [content("a"), finish("stop")], expected: "stop" },
+    { name: "length", given: [content("a"), finish("length")], expected: "length" },
     { name: "content filter", given: [finish("content_filter")], expected: "content_filter" },
     { name: "tool calls", given: [...withCall, finish("tool_calls")], expected: "tool_calls" },
     {
@@ -36,15 +36,15 @@ describe("stop reasons", () => {
     },
     {
       name: "tool_calls without any call",
-      given: [textChunk("a"), finish("tool_calls")],
+      given: [content("a"), finish("tool_calls")],
       expected: "stop",
     },
     {
       name: "an unknown reason",
-      given: [textChunk("a"), finish("unheard_of")],
+      given: [content("a"), finish("unheard_of")],
       expected: "unknown",
     },
-    { name: "capital letters", given: [textChunk("a"), finish("STOP")], expected: "stop" },
+    { name: "capital letters", given: [content("a"), finish("STOP")], expected: "stop" },
     {
       name: "a reason before an empty chunk",
       given: [finish("stop"), finish(null)],
@@ -94,7 +94,7 @@ describe("stop reasons", () => {
       expected: "unknown",
     })),
   ])("reads $reason as $expected", ({ reason, expected }) => {
-    expect(reasonOf([textChunk("a"), finish(reason)])).toBe(expected);
+    expect(reasonOf([content("a"), finish(reason)])).toBe(expected);
     expect(reasonOf([...withCall, finish(reason)])).toBe(
       expected === "stop" ? "tool_calls" : expected,
     );
@@ -108,11 +108,11 @@ describe("stop reasons", () => {
   });
 
   it.each([
-    { name: "no finish reason", given: [textChunk("a")] },
-    { name: "an empty finish reason", given: [textChunk("a"), finish("")] },
+    { name: "no finish reason", given: [content("a")] },
+    { name: "an empty finish reason", given: [content("a"), finish("")] },
     { name: "no chunks", given: [] },
     { name: "a complete call but no finish reason", given: withCall },
-    { name: "finish reason error", given: [textChunk("a"), finish("error")] },
+    { name: "finish reason error", given: [content("a"), finish("error")] },
     ...[
       "abort",
       "aborted",
