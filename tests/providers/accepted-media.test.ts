@@ -314,7 +314,7 @@ describe("the token bound of an attachment", () => {
       size: 100,
       tokens: 1_048_576,
     },
-  ])("audio: $name", ({ mediaType, size, tokens }) => {
+  ])("$name", ({ mediaType, size, tokens }) => {
     expect(mediaTokens("gemini-3.8-flash", { kind: "audio", size, mediaType })).toBe(tokens);
   });
 

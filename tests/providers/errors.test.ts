@@ -219,7 +219,7 @@ describe("classify", () => {
       body: "",
       expected: "HTTP 500 without a message",
     },
-  ])("says $name", ({ body, expected }) =>
+  ])("$name", ({ body, expected }) =>
     expect(classify({ status: 500, body }, []).message).toBe(expected),
   );
 
@@ -276,7 +276,7 @@ describe("classify", () => {
       status: 400,
       waits: undefined,
     },
-  ])("takes the wait from $name", ({ says: message, waits, ...failure }) => {
+  ])("$name", ({ says: message, waits, ...failure }) => {
     expect(classify({ ...failure, body: error({ message }) }, []).details.retryAfterMs).toBe(waits);
   });
 

@@ -170,7 +170,7 @@ it("no search is offered as a function without an implementation (9)", async () 
 it.each([
   { name: "with our own tools", tools: REQUEST.tools },
   { name: "without our own tools", tools: [] },
-])("Grok's search is requested by an agent $name, and no call is lost (10)", async ({ tools }) => {
+])("Grok's search is requested $name, and no call is lost (10)", async ({ tools }) => {
   const { ask, sent } = startProvider(OPENAI_RESPONSES, OPENAI_RESPONSES.encode(FULL));
   const { events } = await ask({ tools, hostedTools: HOSTED }, { host: hostById("xai") });
   const offered = sent[0]?.["tools"];

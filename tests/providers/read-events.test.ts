@@ -54,7 +54,7 @@ describe("the events of a stream", () => {
       pieces: ["data: 1\n\n", 'data: {"a":'],
       expected: ["1"],
     },
-  ])("are yielded $name", async ({ pieces, expected }) =>
+  ])("$name", async ({ pieces, expected }) =>
     expect(await read(...pieces)).toEqual({ events: expected }),
   );
 

@@ -61,7 +61,7 @@ describe("hosted tools", () => {
       frames: [hostedUseBlock(0, "s", "web_search", '{"query":"rain"}')],
       expected: undefined,
     },
-  ])("reports $name", ({ frames, expected }) => {
+  ])("$name", ({ frames, expected }) => {
     expect(decode([start(), ...frames.flat(), stopEvent("end_turn")]).stop.hosted).toEqual(
       expected,
     );

@@ -201,7 +201,7 @@ describe("the end", () => {
     { name: "max_tokens", expected: "length" },
     { name: "refusal", expected: "refusal" },
     { name: "unheard_of", expected: "unknown" },
-  ])("keeps the calls under $name", ({ name, expected }) => {
+  ])("keeps the calls of a reply that ends with $name", ({ name, expected }) => {
     const { stop } = decode([start(), ...vote, stopEvent(name)]);
     expect(stop.reason).toBe(expected);
     expect(stop.items).toEqual([
@@ -233,7 +233,7 @@ describe("the end", () => {
       name: "a block that starts after the stop reason",
       frames: [start(), stopEvent("tool_use"), ...vote.slice(0, 2)],
     },
-  ])("treats $name as cut", ({ frames }) => {
+  ])("treats $name as incomplete", ({ frames }) => {
     expect(() => decode(frames)).toThrow(
       expect.objectContaining({ failureClass: "transient", code: "stream_cut" }),
     );

@@ -20,7 +20,7 @@ it.each([
     expected: 'a "b" \\ {c}, [d]: ü 🌍',
   },
   { name: "reads nothing from an empty object", value: {}, expected: "" },
-])("reads $name", ({ value, expected }) => expect(jsonStrings(value)).toBe(expected));
+])("$name", ({ value, expected }) => expect(jsonStrings(value)).toBe(expected));
 
 it("reads escapes, also lone surrogates", () => {
   expect(createJsonStrings().push(String.raw`{"q":"\u00fc\ud83c\udf0d\n\t\/"}`)).toBe("ü🌍\n\t/");

@@ -79,7 +79,7 @@ describe("the config check", () => {
       model: "claude-sonnet-4-5",
       expected: ["stop"],
     },
-  ])("judges $name", ({ params, model, expected }) =>
+  ])("$name", ({ params, model, expected }) =>
     expect(problems(params, model)).toEqual(expected),
   );
 

@@ -117,7 +117,7 @@ describe("a paused reply", () => {
       change: { maxOutputTokens: 1_000 },
       baseUrl: "https://proxy.example",
     },
-  ])("ends like a cut reply if $name", async ({ change, baseUrl }) => {
+  ])("ends as incomplete if $name", async ({ change, baseUrl }) => {
     const { stop, bodies } = await runReplies([PAUSED, REMAINDER], change, baseUrl);
     expect(bodies).toHaveLength(1);
     expect(stop?.reason).toBe("length");

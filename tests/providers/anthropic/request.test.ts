@@ -59,7 +59,7 @@ describe("the body", () => {
       model: "claude-nonesuch-9",
       expected: 16_384,
     },
-  ])("caps the output, as the API requires, at $name", ({ model, expected }) => {
+  ])("$name", ({ model, expected }) => {
     expect(body({ model, maxOutputTokens: null }).max_tokens).toBe(expected);
   });
 
@@ -95,7 +95,7 @@ describe("the body", () => {
       change: { tools: [TOOL], toolChoice: "required" as const, model: "claude-opus-5-5" },
       expected: { type: "auto" },
     },
-  ])("sends $name", ({ change, expected }) => expect(body(change).tool_choice).toEqual(expected));
+  ])("$name", ({ change, expected }) => expect(body(change).tool_choice).toEqual(expected));
 
   it("offers hosted tools after our own tools, with a limit for searches", () => {
     const hostedTools = [
@@ -166,7 +166,7 @@ describe("the body", () => {
       model: "claude-sonnet-4-5",
       expected: "",
     },
-  ])("names betas: $name", ({ params, model, expected }) =>
+  ])("$name", ({ params, model, expected }) =>
     expect(toBetas(request({ params, model }))).toBe(expected),
   );
 });

@@ -139,7 +139,7 @@ describe("thinking", () => {
       params: { output_config: { effort: "low" } },
       expected: { effort: "low" },
     },
-  ])("sends $name", ({ model, params, expected }) =>
+  ])("$name", ({ model, params, expected }) =>
     expect(fields(model, params)).toEqual(expected),
   );
 

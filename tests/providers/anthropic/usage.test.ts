@@ -67,7 +67,7 @@ describe("usage", () => {
       last: { output_tokens: 1e300 },
       expected: null,
     },
-  ])("reads $name", ({ first, last, expected }) => expect(usageOf(first, last)).toEqual(expected));
+  ])("$name", ({ first, last, expected }) => expect(usageOf(first, last)).toEqual(expected));
 
   it("counts any number of code runs as one use of the container", () => {
     const run = (id: string) => [

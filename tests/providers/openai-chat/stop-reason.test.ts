@@ -129,7 +129,7 @@ describe("stop reasons", () => {
       name: `finish reason ${reason}`,
       given: [...withCall, finish(reason)],
     })),
-  ])("treats a stream with $name as cut", ({ given }) => {
+  ])("treats a stream with $name as incomplete", ({ given }) => {
     expect(() => decode(given)).toThrow(
       expect.objectContaining({ failureClass: "transient", code: "stream_cut" }),
     );

@@ -194,7 +194,7 @@ describe("encrypted reasoning", () => {
       params: { reasoning_effort: "low" },
       isRequested: false,
     },
-  ])("is requested for $name: $asked", ({ model, host, params, isRequested }) => {
+  ])("is requested for $name: $isRequested", ({ model, host, params, isRequested }) => {
     expect(body({ model, params }, host).include).toEqual(
       isRequested ? ["reasoning.encrypted_content"] : undefined,
     );

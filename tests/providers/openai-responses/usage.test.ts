@@ -35,7 +35,7 @@ describe("charged uses", () => {
       uses: { code_execution: 2 },
     },
     { name: "are absent without uses", output: [message("x")], uses: undefined },
-  ])("count $name", ({ output, uses }) => expect(charged(...output)).toEqual(uses));
+  ])("$name", ({ output, uses }) => expect(charged(...output)).toEqual(uses));
 
   it("are absent without a usage report", () => {
     expect(decode([completed([search("search")])]).end()).toMatchObject({ usage: null });
@@ -82,5 +82,5 @@ describe("usage", () => {
         cache_write_tokens: 2,
       },
     },
-  ])("of $name", ({ value, expected }) => expect(decodeUsage(value)).toEqual(expected));
+  ])("$name", ({ value, expected }) => expect(decodeUsage(value)).toEqual(expected));
 });
