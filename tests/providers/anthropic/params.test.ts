@@ -79,9 +79,7 @@ describe("the config check", () => {
       model: "claude-sonnet-4-5",
       expected: ["stop"],
     },
-  ])("$name", ({ params, model, expected }) =>
-    expect(problems(params, model)).toEqual(expected),
-  );
+  ])("$name", ({ params, model, expected }) => expect(problems(params, model)).toEqual(expected));
 
   it("reports how to correct the config", () => {
     expect(PARAMS.check?.({ temperature: 0.5 }, "claude-opus-5")).toEqual([

@@ -139,9 +139,7 @@ describe("thinking", () => {
       params: { output_config: { effort: "low" } },
       expected: { effort: "low" },
     },
-  ])("$name", ({ model, params, expected }) =>
-    expect(fields(model, params)).toEqual(expected),
-  );
+  ])("$name", ({ model, params, expected }) => expect(fields(model, params)).toEqual(expected));
 
   it("is omitted if the reply is too short for the smallest budget", () => {
     expect(fields(EARLY, { max_thinking_tokens: 4_000 }, 1_300)).toEqual({});
