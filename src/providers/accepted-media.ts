@@ -2,9 +2,9 @@ import type { Format } from "./registry";
 import { modelFacts, UNKNOWN_MODEL } from "./models";
 
 /**
- * Media that models accept besides text, and an upper bound of their tokens. Facts are by model and
- * host. A model that is not listed accepts everything its wire format can carry. Figures as read in
- * November 2026.
+ * Media types that models accept besides text, and upper bounds of the tokens that media take. What
+ * is accepted depends on the model and the host. A model that is not listed accepts everything its
+ * wire format can carry. Figures as read in November 2026.
  */
 
 /** A model at a host, as a config names it. */
@@ -15,7 +15,8 @@ const PDF = "application/pdf";
 const WAV = "audio/wav";
 const MP3 = "audio/mpeg";
 
-const IN_FORMAT: Readonly<Record<Format, readonly string[]>> = {
+/** Media types that a wire format can carry. */
+const FORMAT_MEDIA_TYPES: Readonly<Record<Format, readonly string[]>> = {
   "openai-chat": [...PNG_JPEG_WEBP, "image/gif", PDF, WAV, MP3],
   "openai-responses": [...PNG_JPEG_WEBP, "image/gif", PDF],
   anthropic: [...PNG_JPEG_WEBP, "image/gif", PDF],
@@ -51,12 +52,12 @@ const VISION_MODELS = /vision|llava|\bvl\b/;
 const bareModelName = (model: string): string =>
   (model.split("/").at(-1) ?? model).toLowerCase().replace(/(\d)p(\d)/g, "$1.$2");
 
-const readsTextOnly = (name: string): boolean =>
-  !VISION_MODELS.test(name) && TEXT_ONLY.some((names) => names.test(name));
+const acceptsTextOnly = (name: string): boolean =>
+  !VISION_MODELS.test(name) && TEXT_ONLY.some((pattern) => pattern.test(name));
 
 /**
- * Hosts whose models read a PDF themselves, and the formats in which they do. Other hosts refuse it
- * or run a tool for it, at a cost that our budgets cannot bound.
+ * Hosts whose models read PDF files directly, and the formats in which they accept a PDF. Other
+ * hosts refuse it or convert it with a tool, at a cost that our budgets cannot bound.
  */
 const PDF_HOSTS: Readonly<Record<string, readonly Format[]>> = {
   openai: ["openai-chat", "openai-responses"],
@@ -67,8 +68,7 @@ const PDF_HOSTS: Readonly<Record<string, readonly Format[]>> = {
 };
 
 /**
- * Hosts that accept audio in the parts our formats send. Mistral and Qwen use other parts for
- * audio.
+ * Hosts that accept audio in the form that our formats send. Mistral and Qwen require another form.
  */
 const AUDIO_HOSTS: Readonly<Record<string, readonly Format[]>> = {
   openai: ["openai-chat"],
@@ -79,117 +79,122 @@ const AUDIO_HOSTS: Readonly<Record<string, readonly Format[]>> = {
   custom: ["openai-chat", "gemini"],
 };
 
-/** Names of models that accept audio. All Gemini models do; others say so in the name. */
+/**
+ * Names of models that accept audio. Every Gemini model accepts it. The names of the others contain
+ * one of these words.
+ */
 const AUDIO_MODELS = /^gemini-|audio|voxtral|\bomni\b/;
 /**
- * Hosts that can run any model: there, an unlisted model may accept audio. A model that is listed
- * without audio does not.
+ * Hosts that can run any model. At such a host, a model that is missing from our table of models
+ * may accept audio. A model in the table accepts audio only if its name matches AUDIO_MODELS.
  */
-const ANY_MODEL: ReadonlySet<string> = new Set(["vllm", "custom"]);
+const HOSTS_OF_ANY_MODEL: ReadonlySet<string> = new Set(["vllm", "custom"]);
 
 function acceptsAudio({ format, host, model }: ModelAtHost): boolean {
   if (!AUDIO_HOSTS[host]?.includes(format)) return false;
   return (
     AUDIO_MODELS.test(bareModelName(model)) ||
-    (ANY_MODEL.has(host) && modelFacts(model) === UNKNOWN_MODEL)
+    (HOSTS_OF_ANY_MODEL.has(host) && modelFacts(model) === UNKNOWN_MODEL)
   );
 }
 
-/** Which models accept audio; shown to users. */
+/** For users: a description of the models that accept audio. */
 export const AUDIO_MODELS_HINT =
   "Gemini models support audio as WAV, MP3, Ogg and FLAC. Audio models such as gpt-audio support WAV and MP3 through Chat Completions, also at OpenRouter.";
 
 /** Hosts that accept fewer kinds of images than their format can carry. */
-const HOST_IMAGES: Readonly<Record<string, readonly string[]>> = {
+const HOST_IMAGE_TYPES: Readonly<Record<string, readonly string[]>> = {
   xai: ["image/png", "image/jpeg"],
 };
 
 /**
- * Whether the model accepts this media type without conversion. Not for text files: they are always
- * sent as text.
+ * Whether the model accepts this media type without conversion. Do not call it for text files: they
+ * are always sent as text.
  */
-export function acceptsMedia(asked: ModelAtHost, mediaType: string): boolean {
-  const { format, host, model } = asked;
-  if (!IN_FORMAT[format].includes(mediaType) || readsTextOnly(bareModelName(model))) return false;
-  if (mediaType.startsWith("audio/")) return acceptsAudio(asked);
+export function acceptsMedia(modelAtHost: ModelAtHost, mediaType: string): boolean {
+  const { format, host, model } = modelAtHost;
+  if (!FORMAT_MEDIA_TYPES[format].includes(mediaType) || acceptsTextOnly(bareModelName(model)))
+    return false;
+  if (mediaType.startsWith("audio/")) return acceptsAudio(modelAtHost);
   if (mediaType === PDF) return PDF_HOSTS[host]?.includes(format) ?? false;
-  return HOST_IMAGES[host]?.includes(mediaType) ?? true;
+  return HOST_IMAGE_TYPES[host]?.includes(mediaType) ?? true;
 }
 
 /**
- * Upper bound of tokens for one image. No model in use produces more, except those in the table
- * below.
+ * Upper bound of the tokens for one image. No model in use needs more, except the models in the
+ * table below.
  */
 const IMAGE_TOKENS = 16_384;
-const COSTLIER_IMAGES: readonly (readonly [RegExp, number])[] = [[/^gpt-4o-mini/, 50_000]];
+const EXCEPTIONAL_IMAGE_TOKENS: readonly (readonly [RegExp, number])[] = [[/^gpt-4o-mini/, 50_000]];
 
 /**
- * A page of dense text is about 4,600 tokens as text plus picture, and 2.5 kB compressed. Only a
- * PDF reader could count, so this is a safe estimate, capped at the model's context window.
+ * A page of dense text takes about 4,600 tokens (its text and its picture) and 2.5 kB of the file.
+ * We do not parse PDF files, so the number of pages is unknown. The result is a safe estimate,
+ * capped at the model's context window.
  */
 const PDF_TOKENS_PER_BYTE = 2;
 const PDF_BASE_TOKENS = 5_000;
 
 /**
- * From Gemini's documentation. OpenAI counts about 10 per second; other makers that publish a
- * number, up to 25.
+ * From Gemini's documentation. OpenAI counts about 10 tokens per second. Other makers that publish
+ * a number count at most 25.
  */
-const SOUND_TOKENS_PER_SECOND = 32;
+const AUDIO_TOKENS_PER_SECOND = 32;
 /**
- * Lowest possible data rate: WAV by its header, MP3 by the lowest bit rate of its format. Other
- * formats have no known bound.
+ * Lowest possible data rate: for WAV, the lowest that its header allows; for MP3, the lowest bit
+ * rate of the format. Other formats have no known lower bound.
  */
-const LEAST_SOUND_BYTES_PER_SECOND: ReadonlyMap<string, number> = new Map([
+const MIN_AUDIO_BYTES_PER_SECOND: ReadonlyMap<string, number> = new Map([
   [WAV, 8_000],
   [MP3, 1_000],
 ]);
 /**
- * Gemini accepts at most 9.5 hours in one prompt, and only Gemini accepts formats whose length is
- * unknown.
+ * Gemini accepts at most 9.5 hours of audio in one prompt. Only Gemini accepts the formats whose
+ * length we cannot bound.
  */
-const LONGEST_SOUND_TOKENS = 9.5 * 3_600 * SOUND_TOKENS_PER_SECOND;
+const MAX_AUDIO_TOKENS = 9.5 * 3_600 * AUDIO_TOKENS_PER_SECOND;
 
-function soundTokens(model: string, { size, mediaType }: Medium): number {
+function audioTokens(model: string, { size, mediaType }: Medium): number {
   const facts = modelFacts(model);
-  const most = facts === UNKNOWN_MODEL ? LONGEST_SOUND_TOKENS : facts.contextWindow;
-  const least = LEAST_SOUND_BYTES_PER_SECOND.get(mediaType);
-  return least === undefined
-    ? most
-    : Math.min(most, Math.ceil(size / least + 1) * SOUND_TOKENS_PER_SECOND);
+  const maxTokens = facts === UNKNOWN_MODEL ? MAX_AUDIO_TOKENS : facts.contextWindow;
+  const minBytesPerSecond = MIN_AUDIO_BYTES_PER_SECOND.get(mediaType);
+  return minBytesPerSecond === undefined
+    ? maxTokens
+    : Math.min(maxTokens, Math.ceil(size / minBytesPerSecond + 1) * AUDIO_TOKENS_PER_SECOND);
 }
 
 /** `size` in bytes. */
 type Medium = { kind: "image" | "pdf" | "audio"; size: number; mediaType: string };
 
-/** Upper bound of the input tokens that this medium takes. */
+/** Upper bound of the input tokens for this medium. */
 export function mediaTokens(model: string, medium: Medium): number {
   switch (medium.kind) {
     case "image":
-      return COSTLIER_IMAGES.find(([names]) => names.test(model))?.[1] ?? IMAGE_TOKENS;
+      return EXCEPTIONAL_IMAGE_TOKENS.find(([pattern]) => pattern.test(model))?.[1] ?? IMAGE_TOKENS;
     case "pdf":
       return Math.min(
         modelFacts(model).contextWindow,
         PDF_BASE_TOKENS + PDF_TOKENS_PER_BYTE * medium.size,
       );
     case "audio":
-      return soundTokens(model, medium);
+      return audioTokens(model, medium);
   }
 }
 
 /** Tokens of a one-megapixel image for most models. */
 const USUAL_IMAGE_TOKENS = 1_500;
 /**
- * Typical rates. Most of a PDF is fonts and pictures. Speech is about 64 kbit/s when compressed,
- * and far more bytes as WAV.
+ * Typical rates. Most bytes of a PDF are fonts and pictures. Compressed speech has about 64 kbit/s;
+ * WAV has far more bytes per second, so its estimate is too high.
  */
 const BYTES_PER_TOKEN = { pdf: 8, audio: 250 } as const;
 
 /**
- * Expected input tokens, for a provider's rate limits, which count actual usage. Do not use it for
- * cost.
+ * Expected input tokens. Use them for the rate limits of providers, which count actual usage. For
+ * cost, use `mediaTokens`.
  */
 export function expectedMediaTokens(model: string, medium: Medium): number {
   const { kind, size } = medium;
-  const guess = kind === "image" ? USUAL_IMAGE_TOKENS : Math.ceil(size / BYTES_PER_TOKEN[kind]);
-  return Math.min(guess, mediaTokens(model, medium));
+  const estimate = kind === "image" ? USUAL_IMAGE_TOKENS : Math.ceil(size / BYTES_PER_TOKEN[kind]);
+  return Math.min(estimate, mediaTokens(model, medium));
 }

@@ -1,4 +1,7 @@
-/** Attachments of a question as parts of a request, placed before the text of the first message. */
+/**
+ * The attachments of a question as parts of a request. A format places them before the text of the
+ * first message.
+ */
 
 /** `base64` is plain base64, without a data URL prefix. */
 export type Part =
@@ -12,7 +15,8 @@ export const dataUrl = (mediaType: string, base64: string): string =>
   `data:${mediaType};base64,${base64}`;
 
 /**
- * For parts that a format cannot carry. Unreachable: `acceptsMedia` refuses them before the run.
+ * Throws for a part that a format cannot carry. This never happens: `acceptsMedia` refuses such
+ * attachments before the run.
  */
 export function rejectPart({ type }: Part): never {
   throw new Error(`this format has no part for ${type}`);
@@ -21,8 +25,8 @@ export function rejectPart({ type }: Part): never {
 export const PDF_TYPE = "application/pdf";
 
 /**
- * A file name for formats that require one. It ends in `.pdf`, because some derive the type from
- * the extension.
+ * A file name for formats that require one. The name ends in `.pdf`, because some providers derive
+ * the type from the extension.
  */
 export function pdfFilename(name: string): string {
   const last = name.split(/[/\\]/).findLast((segment) => segment.trim() !== "") ?? "file";

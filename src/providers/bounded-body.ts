@@ -7,13 +7,13 @@ const LESS_THAN = 60;
 
 type Limits = { lineBytes: number; totalBytes: number };
 const STREAM_LIMITS: Limits = { lineBytes: MAX_LINE_BYTES, totalBytes: MAX_REPLY_BYTES };
-/** A JSON text is often a single line, so both limits are equal. */
+/** For a reply that is one JSON text. The text is often a single line, so both limits are equal. */
 export const JSON_LIMITS: Limits = { lineBytes: MAX_JSON_BYTES, totalBytes: MAX_JSON_BYTES };
 
 /**
- * Enforces limits on a streamed body: size of a line, total size, not empty, and no web page in
- * place of events. The parsers above buffer a line until it is complete, so only this place can
- * bound them.
+ * The body, with these checks: the size of each line, the total size, that it is not empty, and
+ * that it is not a web page instead of events. The parsers that read this body buffer a line until
+ * it is complete, so they cannot limit its size. `onBytes` is called for each piece that arrives.
  */
 export function boundedBody(
   body: ReadableStream<Uint8Array>,
@@ -44,8 +44,8 @@ export function boundedBody(
 }
 
 /**
- * The same limits as an async iterable, for readers such as the SDKs that accept one. A wrapping
- * `ReadableStream` would cost a fifth of the CPU of reading a reply.
+ * Does the same for readers that accept an async iterable, such as the SDKs. A second
+ * `ReadableStream` would cost a fifth of the CPU time of reading a reply.
  */
 export function boundedChunks(
   body: ReadableStream<Uint8Array>,
@@ -80,10 +80,10 @@ function createBounds({ lineBytes, totalBytes }: Limits) {
   let line = 0;
   return {
     take(bytes: Uint8Array): ProviderError | null {
-      const page = total === 0 && bytes[0] === LESS_THAN;
+      const isPage = total === 0 && bytes[0] === LESS_THAN;
       total += bytes.length;
-      line = lineAfter(line, bytes);
-      if (page) return badResponse("The provider sent a web page instead of a stream of events.");
+      line = openLineBytes(line, bytes);
+      if (isPage) return badResponse("The provider sent a web page instead of a stream of events.");
       if (line > lineBytes)
         return badResponse(`The provider sent a line of more than ${lineBytes} bytes.`);
       if (total > totalBytes)
@@ -97,7 +97,8 @@ function createBounds({ lineBytes, totalBytes }: Limits) {
   };
 }
 
-function lineAfter(line: number, bytes: Uint8Array): number {
+/** Bytes of the line that is still open after these bytes; `line` is the number before them. */
+function openLineBytes(line: number, bytes: Uint8Array): number {
   const lineFeed = bytes.lastIndexOf(LINE_FEED);
   const end = lineFeed >= 0 ? lineFeed : bytes.lastIndexOf(CARRIAGE_RETURN);
   return end >= 0 ? bytes.length - 1 - end : line + bytes.length;
@@ -105,7 +106,7 @@ function lineAfter(line: number, bytes: Uint8Array): number {
 
 const badResponse = (message: string) => new ProviderError("transient", "bad_response", message);
 
-/** The first `maxBytes` of a body as text. Cancels the rest. */
+/** The first `maxBytes` bytes of a body as text. Does not receive the rest. */
 export async function readAtMost(
   body: ReadableStream<Uint8Array> | null,
   maxBytes: number,
@@ -114,11 +115,11 @@ export async function readAtMost(
   const reader = body.getReader();
   const decoder = new TextDecoder();
   let text = "";
-  for (let left = maxBytes; left > 0; ) {
+  for (let remainingBytes = maxBytes; remainingBytes > 0; ) {
     const { done, value } = await reader.read();
     if (done) return text + decoder.decode();
-    text += decoder.decode(value.subarray(0, left), { stream: true });
-    left -= value.length;
+    text += decoder.decode(value.subarray(0, remainingBytes), { stream: true });
+    remainingBytes -= value.length;
   }
   void reader.cancel().catch(() => undefined);
   return text;

@@ -1,11 +1,11 @@
 import { isJsonObject, parseJson } from "./json";
 import { delayInWords, durationMs } from "./retry-after";
 
-/** Reads the error bodies of all providers. All known shapes are here. Never throws. */
+/** Reads the error bodies of all providers. This file handles all known shapes. Never throws. */
 
 /**
- * The content of an error body: text for people, marks for the rules, HTTP status, and delay before
- * a retry.
+ * The content of an error body: `words` for users; `marks`, the codes and types that the rules
+ * test; the HTTP status; and the delay before a retry. `undefined` if the body has none.
  */
 type ErrorContent = {
   words: string;
@@ -14,20 +14,21 @@ type ErrorContent = {
   waitMs: number | undefined;
 };
 
-/** Limits on the characters of an error's text and on the entries of one of its lists. */
+/** Maximum length of an error's text. */
 const MAX_WORDS = 8_000;
+/** Maximum number of entries that are read from one list of an error. */
 const MAX_DETAILS = 20;
 /**
- * Routers and gateways nest the upstream server's error in their own, as an object or as JSON in a
- * string.
+ * Maximum number of nested errors. Routers and gateways put the error of the upstream server into
+ * their own, as an object or as JSON in a string.
  */
-const DEEPEST = 4;
+const MAX_NESTING = 4;
 
 type Fields = Readonly<Record<string, unknown>>;
 
 /** @param body text or parsed JSON */
 export function readError(body: unknown): ErrorContent {
-  const { words, marks, status, waitMs } = readLevel(body, DEEPEST);
+  const { words, marks, status, waitMs } = readLevel(body, MAX_NESTING);
   return { words, marks, status, waitMs: waitMs ?? delayInWords(words) };
 }
 
@@ -42,7 +43,7 @@ function readLevel(body: unknown, depth: number): ErrorContent {
   const below = readLevel(inner.body, depth - 1);
   return {
     words:
-      inner.adds && below.words !== ""
+      inner.joinsTexts && below.words !== ""
         ? `${own.words}: ${below.words}`.slice(0, MAX_WORDS)
         : below.words || own.words,
     marks: [...own.marks, ...below.marks],
@@ -52,19 +53,19 @@ function readLevel(body: unknown, depth: number): ErrorContent {
 }
 
 /**
- * The nested error. `adds`: use the texts of both levels, because the outer one says only that an
- * upstream failed.
+ * The nested error. `joinsTexts`: whether the texts of both errors are shown, because the outer
+ * text says only that an upstream server failed.
  */
-function innerOf(outer: Fields): { body: unknown; adds: boolean } | undefined {
-  if (isJsonObject(outer["error"])) return { body: outer["error"], adds: false };
+function innerOf(outer: Fields): { body: unknown; joinsTexts: boolean } | undefined {
+  if (isJsonObject(outer["error"])) return { body: outer["error"], joinsTexts: false };
   if (listOf(outer["errors"]).some(isJsonObject) && !isText(outer["message"]))
-    return { body: outer["errors"], adds: false };
+    return { body: outer["errors"], joinsTexts: false };
   const quoted = [outer["message"], outer["error"]]
     .map(quotedError)
-    .find((one) => one !== undefined);
-  if (quoted) return { body: quoted, adds: false };
+    .find((error) => error !== undefined);
+  if (quoted) return { body: quoted, joinsTexts: false };
   const raw = isJsonObject(outer["metadata"]) ? outer["metadata"]["raw"] : undefined;
-  return isText(raw) || isJsonObject(raw) ? { body: raw, adds: true } : undefined;
+  return isText(raw) || isJsonObject(raw) ? { body: raw, joinsTexts: true } : undefined;
 }
 
 function readFields(error: Fields): ErrorContent {
@@ -104,7 +105,7 @@ function plainWords(body: unknown): string {
   return title ? `an HTML page: ${title}` : "an HTML page";
 }
 
-/** Inside a stream, some servers send the HTTP status as the error's code. */
+/** The HTTP status in an error. Some servers send it as the code of an error inside a stream. */
 function statusIn(code: unknown): number | undefined {
   const value = typeof code === "string" ? Number(code) : code;
   return typeof value === "number" && value >= 400 && value < 600 ? value : undefined;
@@ -112,7 +113,10 @@ function statusIn(code: unknown): number | undefined {
 
 const isText = (value: unknown): value is string => typeof value === "string" && value !== "";
 
-/** The error that a text contains as JSON, which is how gateways quote the upstream server. */
+/**
+ * The error that a text quotes as JSON. Gateways quote the error of the upstream server in this
+ * way.
+ */
 function quotedError(text: unknown): Fields | undefined {
   if (!isText(text) || !/"(error|message|detail)"\s*:/.test(text)) return undefined;
   const quoted = parseJson(text.slice(text.indexOf("{"), text.lastIndexOf("}") + 1));

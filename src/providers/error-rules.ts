@@ -1,9 +1,9 @@
 import type { FailureClass } from "../protocol/events";
 
 /**
- * Maps provider errors to failure classes, as data. The first rule that matches applies. The body
- * takes precedence over the status, because compatible servers use statuses differently. The
- * dialects of each rule have rows in tests/providers/error-bodies.jsonl.
+ * Rules that map provider errors to failure classes. The first rule that matches applies. The body
+ * takes precedence over the status, because compatible servers use statuses differently. For each
+ * rule, tests/providers/error-bodies.jsonl has the error bodies of several servers.
  */
 
 /** An error inside a stream has no status. */
@@ -16,20 +16,24 @@ export type Rule = {
   statuses: readonly (number | undefined)[];
   /** Tested against the error's `code`, `type`, `status` and the reasons in its details. */
   mark?: RegExp;
-  /** Tested against the text of the error. */
+  /** Tested against the text of the error. The rule matches if `mark` or `words` matches. */
   words?: RegExp;
 };
 
 const anyOf = (...parts: readonly string[]): RegExp => new RegExp(parts.join("|"), "i");
 
-/** Text within one sentence. A dot inside a model name does not end it. */
+/**
+ * Matches up to 120 characters of one sentence. A dot that is followed by a character, as in a
+ * model name, does not end the sentence.
+ */
 const WITHIN = String.raw`(?:[^.]|\.\S){0,120}`;
 
 /**
- * Exhausted credit, daily allowance, or no allowance at all: a retry after seconds does not help.
+ * The credit or the daily quota is exhausted, or there is no quota at all. A retry after seconds
+ * does not help.
  */
 const QUOTA: readonly Rule[] = [
-  // A per-minute limit of a quota, although its code says otherwise.
+  // This is a limit per minute, although its code names a quota.
   {
     failureClass: "transient",
     code: "rate_limited",
@@ -64,12 +68,15 @@ const QUOTA: readonly Rule[] = [
     code: "quota_exceeded",
     statuses: [429, IN_STREAM],
     mark: /PerDay/,
-    // A daily limit that refills continuously states when to retry.
+    // Text that says when to retry is excluded: such a daily limit refills continuously.
     words: /per[- ]day\b(?!.*(try again|retry) (in|after))|\blimit: 0(?![\d.])/i,
   },
 ];
 
-/** Larger than the limit per minute or per body allows: only a smaller request helps. */
+/**
+ * The request is larger than the limit per minute or the limit of the body. Only a smaller request
+ * helps.
+ */
 const TOO_LARGE: Rule = {
   failureClass: "context_too_long",
   code: "request_too_large",
@@ -78,8 +85,10 @@ const TOO_LARGE: Rule = {
   words: /request too large|extra usage is required for long context/i,
 };
 
-/** The model wrote a call that its server cannot parse. A retry produces another reply. */
-const MODEL_SLIPPED: Rule = {
+/**
+ * The model wrote a tool call or JSON that its server cannot parse. A retry produces another reply.
+ */
+const INVALID_MODEL_OUTPUT: Rule = {
   failureClass: "transient",
   code: "bad_response",
   statuses: [400, 422, IN_STREAM],
@@ -87,9 +96,10 @@ const MODEL_SLIPPED: Rule = {
 };
 
 /**
- * The provider refuses the place of the request (country, network, suspected robot), not the key.
+ * The provider refuses the location or network of the request, or suspects a robot. The key is not
+ * the reason.
  */
-const PLACE: readonly Rule[] = [
+const LOCATION: readonly Rule[] = [
   {
     failureClass: "bad_request",
     code: "access_blocked",
@@ -117,9 +127,10 @@ const CREDENTIALS: Rule = {
 };
 
 /**
- * A stored part of the conversation has expired at the provider. A new round does not refer to it.
+ * The request refers to a part of the conversation that the provider had stored and that has
+ * expired. A new round does not refer to it.
  */
-const NOT_KEPT: Rule = {
+const EXPIRED_ITEM: Rule = {
   failureClass: "bad_request",
   code: "not_kept",
   statuses: [400, 404, IN_STREAM],
@@ -127,7 +138,7 @@ const NOT_KEPT: Rule = {
   words: /\b(item|response|container) with id\b.{0,120} not found|container (is|has) expired/i,
 };
 
-const CONTENT: Rule = {
+const CONTENT_FILTER: Rule = {
   failureClass: "content_filter",
   code: "content_filter",
   statuses: [400, 403, 422, 451, IN_STREAM],
@@ -139,7 +150,7 @@ const CONTENT: Rule = {
   ),
 };
 
-const CONTEXT: Rule = {
+const CONTEXT_TOO_LONG: Rule = {
   failureClass: "context_too_long",
   code: "context_too_long",
   statuses: [400, 413, 422, 500, IN_STREAM],
@@ -154,7 +165,7 @@ const CONTEXT: Rule = {
   ),
 };
 
-const MODEL: Rule = {
+const UNKNOWN_MODEL: Rule = {
   failureClass: "unknown_model",
   code: "unknown_model",
   statuses: [400, 403, 404, 410, 422, IN_STREAM],
@@ -168,8 +179,11 @@ const MODEL: Rule = {
   ),
 };
 
-/** Rules that rely on the mark alone, because the status of a stream is always 200. */
-const STREAMED: readonly Rule[] = [
+/**
+ * Rules for errors inside a stream, where the HTTP status is always 200. So only the marks and the
+ * text are tested.
+ */
+const IN_STREAM_RULES: readonly Rule[] = [
   {
     failureClass: "unknown_model",
     code: "not_found",
@@ -207,14 +221,14 @@ const STREAMED: readonly Rule[] = [
 export const CONTENT_RULES: readonly Rule[] = [
   ...QUOTA,
   TOO_LARGE,
-  MODEL_SLIPPED,
-  ...PLACE,
+  INVALID_MODEL_OUTPUT,
+  ...LOCATION,
   CREDENTIALS,
-  NOT_KEPT,
-  CONTENT,
-  CONTEXT,
-  MODEL,
-  ...STREAMED,
+  EXPIRED_ITEM,
+  CONTENT_FILTER,
+  CONTEXT_TOO_LONG,
+  UNKNOWN_MODEL,
+  ...IN_STREAM_RULES,
 ];
 
 const BY_STATUS: Readonly<Record<number, readonly [FailureClass, string]>> = {
@@ -248,7 +262,7 @@ export function byStatus(status: number | undefined): readonly [FailureClass, st
   return ["bad_request", status < 400 ? "redirect_refused" : "bad_request"];
 }
 
-/** Remedies shown to users when the provider's text gives none. */
+/** Remedies by error code, shown to users before the provider's text. */
 export const HINTS: Readonly<Record<string, string>> = {
   not_found: "The endpoint does not exist: check base_url and model.",
   access_blocked: "The provider refuses requests from the location or network of this service.",

@@ -7,22 +7,25 @@ import { MAX_MESSAGE_CHARS } from "./call-limits";
 
 /** Classifies provider errors by the rules in error-rules.ts. */
 
-/** The facts of a failed call. */
+/** Facts about a failed call. */
 type Failure = {
   /** `undefined` for an error inside a stream. */
   status: number | undefined;
   /** Text or parsed JSON, as received. */
   body: unknown;
-  /** Delay that the reply's headers ask for. */
+  /** Delay before a retry, in ms, from the headers of the reply. */
   retryAfterMs?: number | undefined;
-  /** Time until the exhausted limits in the headers reset. Used only if no delay is given. */
+  /**
+   * Time in ms until the exhausted rate limits in the headers reset. Used only if neither headers
+   * nor body contain a delay.
+   */
   limitResetMs?: number | undefined;
 };
 
 /**
- * Messages of runtimes for a refused connection or an unknown host name. Shown to users only:
- * workerd uses the same text for a connection that broke later, so they do not prove that nothing
- * was sent.
+ * Messages of runtimes for a refused connection or an unknown host name. They affect only the text
+ * for users. They do not prove that nothing was sent: workerd uses the same text for a connection
+ * that failed later.
  */
 const REFUSALS =
   /ECONNREFUSED|ENOTFOUND|EAI_AGAIN|EHOSTUNREACH|ENETUNREACH|connection refused|dns lookup failed/i;
@@ -31,13 +34,16 @@ const REFUSALS =
 export function classify(failure: Failure, secrets: readonly string[]): ProviderError {
   const content = readError(failure.body);
   const status = failure.status ?? content.status;
-  const rule = CONTENT_RULES.find((one) => applies(one, status, content.words, content.marks));
+  const rule = CONTENT_RULES.find((candidate) =>
+    applies(candidate, status, content.words, content.marks),
+  );
   const [failureClass, code] = rule ? [rule.failureClass, rule.code] : byStatus(status);
   const words =
     content.words === "" ? `HTTP ${status ?? "error"} without a message` : content.words;
   const hint = HINTS[code];
-  const waits = failureClass === "transient" ? (content.waitMs ?? failure.limitResetMs) : undefined;
-  const retryAfterMs = failure.retryAfterMs ?? waits;
+  const transientDelayMs =
+    failureClass === "transient" ? (content.waitMs ?? failure.limitResetMs) : undefined;
+  const retryAfterMs = failure.retryAfterMs ?? transientDelayMs;
   return new ProviderError(
     failureClass,
     code,
@@ -58,19 +64,20 @@ function applies(
   if (!rule.statuses.includes(status)) return false;
   const { mark } = rule;
   return (
-    (mark !== undefined && marks.some((one) => mark.test(one))) ||
+    (mark !== undefined && marks.some((value) => mark.test(value))) ||
     (rule.words?.test(words) ?? false)
   );
 }
 
 /**
- * Converts any other thrown value: a ProviderError is kept, a platform interruption is recognized
- * by its message, then invalid JSON; the rest are network errors. Causes are read for their
- * messages and dropped, because they reference requests that contain keys.
+ * Converts any other thrown value. A ProviderError is kept. An interruption by the platform is
+ * recognized by its message. A SyntaxError means invalid JSON. All other values count as network
+ * errors. Only the messages of causes are kept: the causes themselves refer to requests that
+ * contain keys.
  */
 export function toProviderError(error: unknown, secrets: readonly string[]): ProviderError {
   const chain = causesOf(error);
-  const known = chain.find((one) => one instanceof ProviderError);
+  const known = chain.find((link) => link instanceof ProviderError);
   if (known) return known;
   const content = wordsOf(chain) || String(error);
   const words = toMessage(content, secrets);
@@ -92,24 +99,24 @@ export function toProviderError(error: unknown, secrets: readonly string[]): Pro
 }
 
 /**
- * The part of a JSON parser's message that quotes the input. It could contain a fragment of a key,
- * which redaction would miss.
+ * The part of the message of a JSON parser that quotes its input. A quoted fragment of a key would
+ * not be recognized by the redaction.
  */
 const QUOTED_JSON = /, (?:\.\.\.)?"[\s\S]*|"[\s\S]*(?=is not valid JSON)/;
 
-/** Distinct messages of the chain, without the full stop that SDKs add. */
+/** The distinct messages of the errors, without the full stop that SDKs add. */
 const wordsOf = (chain: readonly Error[]): string =>
   [...new Set(chain.map(({ message }) => message.replace(/\.$/, "")).filter(Boolean))].join(": ");
 
 const codeOf = (error: Error): string =>
   "code" in error && typeof error.code === "string" ? error.code : "";
 
-const DEEPEST_CAUSE = 6;
+const MAX_CAUSES = 6;
 
 function causesOf(error: unknown): Error[] {
   const chain: Error[] = [];
   let current = error;
-  while (current instanceof Error && chain.length < DEEPEST_CAUSE) {
+  while (current instanceof Error && chain.length < MAX_CAUSES) {
     chain.push(current);
     current = current.cause;
   }
@@ -117,8 +124,9 @@ function causesOf(error: unknown): Error[] {
 }
 
 /**
- * A provider's text as a failure's message: one line, without control characters that a terminal
- * would execute. Redacts before cutting, so that no part of a key remains at the end.
+ * The text of a provider as the message of a failure: one line, without control characters that a
+ * terminal would execute. The text is redacted before it is cut. Otherwise a part of a key could
+ * remain at its end.
  */
 export function toMessage(words: string, secrets: readonly string[]): string {
   const clean = redact(words, secrets)

@@ -13,7 +13,10 @@ export const FORMAT_PARAMS: Readonly<Record<Format, FormatParams>> = {
   gemini: GEMINI,
 };
 
-/** Names of the formats for users, when a backend type uses another format than its default. */
+/**
+ * Names of the formats in messages for users. Shown when a backend uses another format than the
+ * default of its type.
+ */
 export const FORMAT_NAMES: Readonly<Record<Format, string>> = {
   "openai-chat": "Chat Completions",
   "openai-responses": "the Responses API",
@@ -21,7 +24,9 @@ export const FORMAT_NAMES: Readonly<Record<Format, string>> = {
   gemini: "the Gemini API",
 };
 
-/** Every parameter known to some format, by its name in a config. */
+/**
+ * All parameter names that at least one format knows, also names that it only refuses with a hint.
+ */
 export const ALL_PARAMS: readonly string[] = [
   ...new Set(
     Object.values(FORMAT_PARAMS).flatMap(({ kinds, outputCaps, foreign }) => [

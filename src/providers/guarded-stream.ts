@@ -4,9 +4,9 @@ import { LAST_WAIT_MS } from "./call-limits";
 type Stream = Provider["stream"];
 
 /**
- * Enforces the error contract of `Provider.stream` for an adapter's generator. Every failure is
- * thrown as the ProviderError that `explain` makes, and after an abort as `signal.reason`, whether
- * the SDK throws, swallows or buffers.
+ * Enforces the error contract of `Provider.stream` for the generator of an adapter. After an abort,
+ * throws `signal.reason`, whether the SDK throws, ignores the abort, or still has events. Every
+ * other failure is converted by `explain`.
  */
 export function guarded(explain: (error: unknown) => ProviderError, stream: Stream): Stream {
   return async function* guardedStream(request, signal, onBytes, from) {
@@ -24,17 +24,19 @@ export function guarded(explain: (error: unknown) => ProviderError, stream: Stre
 
 type Decoder = {
   push(chunk: unknown): ModelEvent[];
-  /** Whether the end marker of the reply has arrived. Later failures then do not matter. */
+  /**
+   * Whether the end marker of the reply has arrived. A failure after it does not harm the reply.
+   */
   isComplete(): boolean;
-  /** Whether nothing more can arrive. Omitted: only the end of the stream says so. */
+  /** Whether nothing more can arrive. Omitted if only the end of the stream shows that. */
   isOver?(): boolean;
 };
 
 /**
- * The events that a decoder makes of a reply's chunks. A failure after the end marker is ignored; a
- * failure before it fails the call. After the end marker, waits at most LAST_WAIT_MS for more, then
- * calls `close`, which must close the connection and so end the chunks. Leaving the loop early
- * closes it too. No timer remains.
+ * The events that a decoder makes from the chunks of a reply. A failure before the end marker fails
+ * the call; a failure after it is ignored. After the end marker, waits at most LAST_WAIT_MS for
+ * more chunks, then calls `close`. `close` must close the connection, which ends the chunks. If the
+ * caller stops early, the chunks are closed too. No timer remains.
  */
 export async function* readReply(
   chunks: AsyncIterable<unknown> | Iterable<unknown>,
@@ -58,8 +60,9 @@ export async function* readReply(
 }
 
 /**
- * The request with the attachments of its question. They are read for each send: they are
- * megabytes, and only the request being sent may hold them. Throws the errors of reading.
+ * The request with the attachments of its question. They are read again before each send, because
+ * they are megabytes: only a request that is being sent may keep them in memory. Throws the errors
+ * of reading.
  */
 export async function withParts(request: ModelRequest, signal: AbortSignal): Promise<ModelRequest> {
   if (!request.attached) return request;

@@ -1,10 +1,12 @@
 import type { Host } from "./host";
 
 /**
- * Known hosts and their differences. Code for the wire formats reads this table and names no host.
+ * Known hosts and their differences. The code for the wire formats reads this table and contains no
+ * name of a host.
  */
 
-const ORDINARY = {
+/** Values that apply to most hosts. */
+const DEFAULTS = {
   tokenLimit: "max_tokens",
   forcesTools: true,
   wantsReasoningBack: false,
@@ -13,10 +15,11 @@ const ORDINARY = {
 } as const;
 
 /**
- * Servers that users run themselves. Identified by the backend type, because their addresses vary.
+ * Values for servers that users run themselves. The backend type identifies such a server, because
+ * its address varies.
  */
 const OWN_SERVER = {
-  ...ORDINARY,
+  ...DEFAULTS,
   suffixes: [],
   keyNames: [],
   origins: [],
@@ -25,19 +28,25 @@ const OWN_SERVER = {
   wantsTextWithCalls: true,
 } as const;
 
-/** By model name only: a deployment with another name is not asked for encrypted reasoning. */
-const THINKING_GPT = /^(o\d|codex|gpt-([5-9]|\d\d))(?!.*chat)/;
-const THINKING_GROK = /^grok-([4-9]|\d\d|code|build)(?!.*non-reasoning)/;
+/**
+ * Names of models that return encrypted reasoning. A deployment with another name is not asked for
+ * it.
+ */
+const REASONING_GPT = /^(o\d|codex|gpt-([5-9]|\d\d))(?!.*chat)/;
+const REASONING_GROK = /^grok-([4-9]|\d\d|code|build)(?!.*non-reasoning)/;
 
-/** Estimate: the pages of one search are several thousand tokens, sometimes tens of thousands. */
+/**
+ * Estimate: the pages that one search finds have several thousand tokens, sometimes tens of
+ * thousands.
+ */
 const SEARCH_TOKENS = 20_000;
-/** Estimate: a program's output plus the program itself, which is input again. */
+/** Estimate: the output of a program, plus the program itself, which becomes input too. */
 const CODE_TOKENS = 8_000;
 
 // Prices of hosted tools are list prices as read in November 2026.
 export const HOSTS: readonly Host[] = [
   {
-    ...ORDINARY,
+    ...DEFAULTS,
     id: "openai",
     name: "OpenAI",
     suffixes: ["openai.com"],
@@ -53,7 +62,7 @@ export const HOSTS: readonly Host[] = [
       },
       code_execution: {
         wireName: "code_interpreter",
-        // 20 minutes of a container, longer than any call; several uses may share one
+        // price of 20 minutes of a container, longer than any call; several uses may share it
         usdPerUse: 0.03,
         tokensPerUse: CODE_TOKENS,
         wireFields: { container: { type: "auto" } },
@@ -61,11 +70,11 @@ export const HOSTS: readonly Host[] = [
       },
     },
     usesLimit: "max_tool_calls",
-    encryptsReasoning: THINKING_GPT,
+    encryptsReasoning: REASONING_GPT,
     background: true,
   },
   {
-    ...ORDINARY,
+    ...DEFAULTS,
     id: "anthropic",
     name: "Anthropic",
     suffixes: ["anthropic.com", "claude.com"],
@@ -88,7 +97,7 @@ export const HOSTS: readonly Host[] = [
     },
   },
   {
-    ...ORDINARY,
+    ...DEFAULTS,
     id: "google",
     name: "Google Gemini",
     suffixes: ["googleapis.com"],
@@ -105,7 +114,7 @@ export const HOSTS: readonly Host[] = [
     },
   },
   {
-    ...ORDINARY,
+    ...DEFAULTS,
     id: "xai",
     name: "Grok",
     suffixes: ["x.ai"],
@@ -118,10 +127,10 @@ export const HOSTS: readonly Host[] = [
       code_execution: { wireName: "code_interpreter", usdPerUse: 0.005, tokensPerUse: CODE_TOKENS },
     },
     usesLimit: "max_turns",
-    encryptsReasoning: THINKING_GROK,
+    encryptsReasoning: REASONING_GROK,
   },
   {
-    ...ORDINARY,
+    ...DEFAULTS,
     id: "azure_openai",
     name: "Azure OpenAI",
     suffixes: ["openai.azure.com", "services.ai.azure.com", "cognitiveservices.azure.com"],
@@ -140,10 +149,10 @@ export const HOSTS: readonly Host[] = [
       },
     },
     usesLimit: "max_tool_calls",
-    encryptsReasoning: THINKING_GPT,
+    encryptsReasoning: REASONING_GPT,
   },
   {
-    ...ORDINARY,
+    ...DEFAULTS,
     id: "cerebras",
     name: "Cerebras AI",
     suffixes: ["cerebras.ai"],
@@ -152,7 +161,7 @@ export const HOSTS: readonly Host[] = [
     tokenLimit: "max_completion_tokens",
   },
   {
-    ...ORDINARY,
+    ...DEFAULTS,
     id: "together",
     name: "Together AI",
     suffixes: ["together.xyz", "together.ai"],
@@ -160,7 +169,7 @@ export const HOSTS: readonly Host[] = [
     origins: ["https://api.together.xyz", "https://api.together.ai"],
   },
   {
-    ...ORDINARY,
+    ...DEFAULTS,
     id: "fireworks",
     name: "Fireworks AI",
     suffixes: ["fireworks.ai"],
@@ -168,7 +177,7 @@ export const HOSTS: readonly Host[] = [
     origins: ["https://api.fireworks.ai"],
   },
   {
-    ...ORDINARY,
+    ...DEFAULTS,
     id: "groq",
     name: "Groq",
     suffixes: ["groq.com"],
@@ -177,7 +186,7 @@ export const HOSTS: readonly Host[] = [
     tokenLimit: "max_completion_tokens",
   },
   {
-    ...ORDINARY,
+    ...DEFAULTS,
     id: "nebius",
     name: "Nebius Token Factory",
     suffixes: ["nebius.ai", "nebius.com"],
@@ -189,16 +198,16 @@ export const HOSTS: readonly Host[] = [
     ],
   },
   {
-    ...ORDINARY,
+    ...DEFAULTS,
     id: "openrouter",
     name: "OpenRouter",
     suffixes: ["openrouter.ai"],
     keyNames: ["OPENROUTER_API_KEY"],
     origins: ["https://openrouter.ai"],
-    forcesTools: false, // fails as an unknown model if no server of the model supports it
+    forcesTools: false, // with a forced call, the request fails if no server of the model supports forcing
   },
   {
-    ...ORDINARY,
+    ...DEFAULTS,
     id: "zai",
     name: "ZAI",
     suffixes: ["z.ai", "bigmodel.cn"],
@@ -208,7 +217,7 @@ export const HOSTS: readonly Host[] = [
     wantsReasoningBack: true,
   },
   {
-    ...ORDINARY,
+    ...DEFAULTS,
     id: "moonshot",
     name: "Kimi",
     suffixes: ["moonshot.cn", "moonshot.ai"],
@@ -218,7 +227,7 @@ export const HOSTS: readonly Host[] = [
     wantsReasoningBack: true,
   },
   {
-    ...ORDINARY,
+    ...DEFAULTS,
     id: "poe",
     name: "POE",
     suffixes: ["poe.com"],
@@ -227,7 +236,7 @@ export const HOSTS: readonly Host[] = [
     forcesTools: false,
   },
   {
-    ...ORDINARY,
+    ...DEFAULTS,
     id: "qwen",
     name: "Qwen",
     suffixes: ["aliyuncs.com"],
@@ -240,7 +249,7 @@ export const HOSTS: readonly Host[] = [
     forcesTools: false,
   },
   {
-    ...ORDINARY,
+    ...DEFAULTS,
     id: "deepseek",
     name: "DeepSeek",
     suffixes: ["deepseek.com"],
@@ -250,7 +259,7 @@ export const HOSTS: readonly Host[] = [
     wantsReasoningBack: true,
   },
   {
-    ...ORDINARY,
+    ...DEFAULTS,
     id: "mistral",
     name: "Mistral AI",
     suffixes: ["mistral.ai"],
@@ -259,7 +268,7 @@ export const HOSTS: readonly Host[] = [
     wantsWordAfterResults: true,
   },
   {
-    ...ORDINARY,
+    ...DEFAULTS,
     id: "nvidia",
     name: "NVIDIA NIM",
     suffixes: ["nvidia.com"],
@@ -268,10 +277,10 @@ export const HOSTS: readonly Host[] = [
     forcesTools: false,
   },
   {
-    ...ORDINARY,
+    ...DEFAULTS,
     id: "workers_ai",
     name: "Cloudflare Workers AI",
-    suffixes: ["api.cloudflare.com"], // its gateway forwards to other vendors
+    suffixes: ["api.cloudflare.com"], // only this host: the gateway of Cloudflare forwards to other vendors
     keyNames: ["CLOUDFLARE_API_TOKEN"],
     origins: ["https://api.cloudflare.com"],
     keyPath: /^\/client\/v4\/accounts\/[A-Za-z0-9]+\/ai\/v1$/,

@@ -1,21 +1,24 @@
 import type { HostedToolName } from "../protocol/hosted-tools";
 
-/** A tool that the provider runs itself. */
+/** Facts about a tool that the provider runs itself. */
 export type HostedToolFacts = {
-  /** Its name in requests. */
+  /** The name of the tool in requests. */
   wireName: string;
   /** US dollars per use; `null` if unknown. */
   usdPerUse: number | null;
-  /** Models for which a use costs more. */
+  /** The models for which a use costs more, and the price for them. */
   surcharge?: { models: RegExp; usdPerUse: number };
   /**
-   * Input tokens that the results of one use may add to the call. A safe estimate if the provider
-   * documents no bound.
+   * Maximum input tokens that the results of one use add to the call. A safe estimate if the
+   * provider documents no maximum.
    */
   tokensPerUse: number;
-  /** Further required fields of its entry in a request's tools. */
+  /** Other fields that the provider requires for this tool in the `tools` of a request. */
   wireFields?: Readonly<Record<string, unknown>>;
-  /** Value of the request's `include` that makes the provider return the results. */
+  /**
+   * A value for the field `include` of the request. With it, the provider returns the results of
+   * the tool.
+   */
   include?: string;
   /**
    * Whether a request can limit the uses of this tool. If omitted, only the host's `usesLimit`
@@ -26,52 +29,59 @@ export type HostedToolFacts = {
 
 /** How an endpoint differs from others of its wire format. */
 export type Host = {
-  /** Stable, lower case. It is the `provider` in events and logs. */
+  /** Stable and in lower case. Events and logs contain it as `provider`. */
   id: string;
   /** Name shown to users. */
   name: string;
   /**
-   * Host names of this row, each with its subdomains. Empty if only a backend type selects the row.
+   * The host names of this row; subdomains are included. Empty if the row is selected only by a
+   * backend type.
    */
   suffixes: readonly string[];
-  /** Names of the operator's keys for the host, the preferred one first. */
+  /** Names of the operator's keys for the host. The first one is preferred. */
   keyNames: readonly string[];
-  /** The only origins that may receive those keys, besides the origin in `endpointVariable`. */
+  /**
+   * The origins that may receive those keys. The origin in `endpointVariable` may receive them too,
+   * no other origin.
+   */
   origins: readonly string[];
   /**
-   * The only paths that may receive those keys; omitted if any may. For keys that grant more than
-   * access to models.
+   * The paths that may receive those keys; omitted if any path may. For keys that give access to
+   * more than models.
    */
   keyPath?: RegExp;
-  /** The operator's variable with their own endpoint. Its origin may receive the keys. */
+  /**
+   * Name of the variable in which the operator stores their own endpoint. The origin of that
+   * endpoint may receive the keys.
+   */
   endpointVariable?: string;
   /** Whether the endpoint may work without a key. */
   keyOptional?: boolean;
   /** The request field that caps output tokens. */
   tokenLimit: "max_tokens" | "max_completion_tokens";
   /**
-   * Whether `tool_choice: "required"` is supported. False if it depends on the model or is
-   * undocumented.
+   * Whether the endpoint supports `tool_choice: "required"`. False if that depends on the model or
+   * is undocumented.
    */
   forcesTools: boolean;
   /**
-   * Whether thinking models require their own `reasoning_content` back within a round of tool
-   * calls.
+   * Whether thinking models require that their `reasoning_content` is sent back within a round of
+   * tool calls.
    */
   wantsReasoningBack: boolean;
   /**
-   * Whether a message with tool calls needs an empty string as content because `null` is refused.
-   * Omitted: `null` is sent.
+   * Whether a message with tool calls needs an empty string as content. If omitted, the content is
+   * `null`, which some endpoints refuse.
    */
   wantsTextWithCalls?: boolean;
-  /** Whether only an assistant message may follow tool results. */
+  /** Whether tool results must be followed by an assistant message before the next user message. */
   wantsWordAfterResults?: boolean;
   /**
-   * The header for the key: `authorization` with `Bearer`, or `api-key`. Used by formats that leave
-   * it to the endpoint.
+   * The header for the key: `authorization` with `Bearer`, or `api-key`. Only the OpenAI formats
+   * read it; the other formats always use the same header.
    */
   auth: "bearer" | "api-key";
-  /** Tools that the provider runs itself, by our names. */
+  /** Tools that the provider runs itself. The keys are our names of the tools. */
   hostedTools: Readonly<Partial<Record<HostedToolName, HostedToolFacts>>>;
   /**
    * The request field that caps the uses of all hosted tools together; omitted if there is no such
@@ -79,8 +89,8 @@ export type Host = {
    */
   usesLimit?: "max_tool_calls" | "max_turns";
   /**
-   * Models that return encrypted reasoning, to be sent back. Other models refuse the request for
-   * it. Omitted: none.
+   * Names of models that return encrypted reasoning, which is sent back later. Other models refuse
+   * a request that asks for it. Omitted if no model of the host returns it.
    */
   encryptsReasoning?: RegExp;
   /**

@@ -11,13 +11,16 @@ import {
 } from "./call-limits";
 
 /**
- * Uses and citations of hosted tools, cut to limits. Both are stored and shown; neither is sent
- * back to the model.
+ * Uses and citations of hosted tools, shortened to the limits in call-limits.ts. Both are stored
+ * and shown to users. Neither is sent back to the model.
  */
 
 type HostedFields = { hosted?: readonly HostedUse[]; citations?: readonly Citation[] };
 
-/** Fields of a `stop` event for these uses and citations, shortened. Empty fields are omitted. */
+/**
+ * The fields of a `stop` event for these uses and citations, shortened. A field without entries is
+ * omitted.
+ */
 export function hostedFields(
   uses: readonly HostedUse[],
   citations: readonly Citation[],
@@ -40,7 +43,10 @@ export function shortUse({ name, input, outcome, output }: HostedUse): HostedUse
   };
 }
 
-/** The citation, shortened. `null` if a client cannot follow its URL: not http(s), or too long. */
+/**
+ * The citation, shortened. `null` if clients cannot follow its URL because it is too long or not
+ * http(s).
+ */
 export function shortCitation({ url, title, text }: Citation): Citation | null {
   if (url.length > MAX_CITATION_URL_CHARS || !/^https?:\/\//i.test(url)) return null;
   const passage = shortText(text ?? "", MAX_CITATION_TEXT_CHARS);
@@ -52,23 +58,26 @@ export function shortCitation({ url, title, text }: Citation): Citation | null {
 }
 
 /**
- * The first citation of each URL, in order, shortened, at most MAX_CITATIONS. A title or text that
- * only a later duplicate has is added.
+ * The first citation of each URL, in order, shortened, at most MAX_CITATIONS. If the first citation
+ * has no title or text, that of a later citation of the same URL is used.
  */
 export function distinctCitations(citations: readonly Citation[]): Citation[] {
   const byUrl = new Map<string, Citation>();
   for (const citation of citations) {
     const short = shortCitation(citation);
-    const known = short && byUrl.get(short.url);
-    if (!short || (!known && byUrl.size >= MAX_CITATIONS)) continue;
-    byUrl.set(short.url, known ? { ...short, ...known, title: known.title || short.title } : short);
+    const earlier = short && byUrl.get(short.url);
+    if (!short || (!earlier && byUrl.size >= MAX_CITATIONS)) continue;
+    byUrl.set(
+      short.url,
+      earlier ? { ...short, ...earlier, title: earlier.title || short.title } : short,
+    );
   }
   return [...byUrl.values()];
 }
 
 /**
- * The usage with the number of charged uses. Tools with 0 uses are omitted, and so is an empty
- * field.
+ * The usage with the number of charged uses of each tool. Tools with 0 uses are omitted. Without
+ * any use, the field is omitted.
  */
 export function withHostedUses(
   usage: Usage,
@@ -78,7 +87,7 @@ export function withHostedUses(
   return used.length === 0 ? usage : { ...usage, hosted_uses: Object.fromEntries(used) };
 }
 
-/** Never splits a surrogate pair. */
+/** The text, cut to `limit` characters. A surrogate pair is never split. */
 function shortText(text: string, limit: number): string {
   if (text.length <= limit) return text;
   const cut = text.slice(0, limit - 1);

@@ -5,8 +5,8 @@ export type { Host, HostedToolFacts } from "./host";
 export { HOSTS } from "./host-rows";
 
 /**
- * Defaults for an endpoint that is not listed: the oldest common API, and none of the operator's
- * keys.
+ * Facts about an endpoint that is not listed. It is expected to support only the oldest parts of
+ * the API and receives none of the operator's keys.
  */
 export const UNKNOWN_HOST: Host = {
   id: "custom",
@@ -21,13 +21,10 @@ export const UNKNOWN_HOST: Host = {
   hostedTools: {},
 };
 
-/** The row with this id; `UNKNOWN_HOST` if there is none. */
+/** The host with this id; `UNKNOWN_HOST` if there is none. */
 export const hostById = (id: string): Host => HOSTS.find((host) => host.id === id) ?? UNKNOWN_HOST;
 
-/**
- * The row for the host of a base URL. `UNKNOWN_HOST` if the host is not listed or the URL is
- * invalid.
- */
+/** The host of a base URL. `UNKNOWN_HOST` if the host is not listed or the URL is invalid. */
 export function findHost(baseUrl: string): Host {
   const name = hostNameOf(baseUrl);
   return (
@@ -41,7 +38,10 @@ function hostNameOf(baseUrl: string): string {
   return URL.canParse(baseUrl) ? new URL(baseUrl).hostname.replace(/\.$/, "") : "";
 }
 
-/** The operator's endpoint and account variables that are set, by name. */
+/**
+ * The operator's variables for endpoints and accounts that are set. Keys are the names of the
+ * variables.
+ */
 export type OperatorVariables = Readonly<Record<string, string>>;
 
 /** Names of all keys that an operator may store. */
@@ -56,14 +56,18 @@ const hostOfKey = (keyName: string): Host | undefined =>
   HOSTS.find((host) => host.keyNames.includes(keyName));
 
 /**
- * The origins that may receive the stored key of this name. Empty if the name is not a key name.
+ * The origins that may receive the stored key with this name. Empty if no host has a key of this
+ * name.
  */
 export function keyOrigins(keyName: string, variables: OperatorVariables): string[] {
   const host = hostOfKey(keyName);
-  const own = host?.endpointVariable === undefined ? undefined : variables[host.endpointVariable];
+  const ownEndpoint =
+    host?.endpointVariable === undefined ? undefined : variables[host.endpointVariable];
   return [
     ...(host?.origins ?? []),
-    ...(own !== undefined && URL.canParse(own) ? [new URL(own).origin] : []),
+    ...(ownEndpoint !== undefined && URL.canParse(ownEndpoint)
+      ? [new URL(ownEndpoint).origin]
+      : []),
   ];
 }
 

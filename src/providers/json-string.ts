@@ -1,15 +1,18 @@
 /**
- * A decoded part of a string. `end`: the offset after the closing quotation mark (`quote`), or of
- * the backslash of an escape that is cut or invalid, or the end of the text (`cut`).
+ * A decoded part of a string, and why decoding stopped. `quote`: `end` is the offset after the
+ * closing quotation mark. `cut`: the text ends before the string does; `end` is the end of the
+ * text, or the offset of the backslash of an incomplete escape. `invalid`: `end` is the offset of
+ * the backslash of an invalid escape.
  */
 type StringPart = { text: string; end: number; stop: "quote" | "cut" | "invalid" };
 
-/** `\u` and four digits. */
+/** Length of a Unicode escape: `\u` and four digits. */
 export const UNICODE_ESCAPE_CHARS = 6;
 
 /**
- * Decodes a string of a JSON text from an offset inside the string. The text may be cut anywhere,
- * even inside an escape. Unlike a JSON parser, it accepts line breaks and unknown escapes.
+ * Decodes a string of a JSON text, beginning at an offset inside the string. The text may end
+ * anywhere, even inside an escape. Unlike a JSON parser, this function accepts line breaks and
+ * unknown escapes.
  */
 export function readString(raw: string, from: number): StringPart {
   const parts: string[] = [];
@@ -25,7 +28,7 @@ export function readString(raw: string, from: number): StringPart {
   }
 }
 
-/** The next quotation mark or backslash, or the end. */
+/** Offset of the next quotation mark or backslash, or of the end of the text. */
 function nextSpecial(raw: string, from: number): number {
   let at = from;
   while (at < raw.length && raw[at] !== '"' && raw[at] !== "\\") at += 1;
@@ -34,7 +37,7 @@ function nextSpecial(raw: string, from: number): number {
 
 const ESCAPES: Readonly<Record<string, string>> = { n: "\n", t: "\t", r: "\r", b: "\b", f: "\f" };
 
-/** The escape at a backslash, which is cut if the text ends there. */
+/** The escape that begins at a backslash. `cut` if the text ends inside it. */
 function escapeAt(
   raw: string,
   backslash: number,

@@ -13,9 +13,9 @@ export function parseJson(text: string): unknown {
 }
 
 /**
- * A serialized body for an SDK. While a request waits for its answer, the SDK keeps only these
- * bytes, not the object they were made of: a body can be megabytes. Bytes, because a string takes
- * two bytes per character if one is beyond Latin-1.
+ * A serialized body for an SDK. While a request waits for its response, the SDK keeps only these
+ * bytes and not the object, which can be megabytes. They are bytes because a string with a
+ * character outside Latin-1 takes two bytes per character.
  */
 export const jsonBody = (body: unknown) => ({
   body: new TextEncoder().encode(JSON.stringify(body)),

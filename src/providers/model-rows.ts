@@ -1,31 +1,40 @@
 /**
- * Known models: list prices in US dollars per million tokens, with their date. Sources are the
- * pages of the maker or host, or several dated catalogues of them.
+ * Known models: list prices in US dollars per million tokens, with the date on which the prices
+ * were read. The sources are the pages of the maker or host, or several dated catalogs of such
+ * prices.
  *
- * - If the maker has announced a higher price, that one is used.
- * - If prices change by the hour, the highest is used.
+ * - If the maker has announced a higher price, the higher price is used.
+ * - If prices change by the hour, the highest price is used.
  * - If no price of cached input is published, the price of input is used.
  * - Names that are redirected to newer models (`…-latest`) have no row.
  */
 
-/** Factors on the price of a whole request whose prompt is longer than `above` input tokens. */
+/**
+ * Factors on the prices of a request whose prompt has more than `above` input tokens. They apply to
+ * all tokens of the request.
+ */
 export type LongPrompt = { above: number; input: number; output: number };
 
-/** [context window, max output, input, cached input, output, cache write, long prompts] */
+/**
+ * Limits in tokens and prices: [context window, max output, input, cached input, output, cache
+ * write, long prompts]. The price of cache writes is `null` or omitted if there is none.
+ */
 export type Row = readonly [number, number, number, number, number, (number | null)?, LongPrompt?];
 
 export type ModelGroup = {
   /** Id of the host that charges these prices. */
   host: string;
   /**
-   * Whether only the maker sells these models. Then its prices also apply at an unknown address.
+   * Whether only the maker sells these models. If so, the prices also apply at an unknown address,
+   * because it must be a proxy.
    */
   closed: boolean;
+  /** The day on which the prices were read. */
   pricedAt: string;
   rows: Readonly<Record<string, Row>>;
   /**
-   * Price of audio input, for models that charge more for it than for text. All others charge the
-   * price of text or accept no audio.
+   * Price of audio input, for models that charge more for audio than for text. Other models charge
+   * the price of text or accept no audio.
    */
   sound?: Readonly<Record<string, number>>;
 };
@@ -114,7 +123,7 @@ export const MODEL_GROUPS: readonly ModelGroup[] = [
       "claude-sonnet-4-5": [200_000, 64_000, 3, 0.3, 15, 3.75],
       "claude-haiku-5-5": [1_000_000, 128_000, 0.1, 0.01, 0.5, 0.125, HAIKU_LONG],
       "claude-haiku-4-5": [200_000, 64_000, 1, 0.1, 5, 1.25],
-      // Retired, but still named in configs.
+      // The maker has retired these models, but configs still name them.
       "claude-opus-4-1": [200_000, 32_000, 15, 1.5, 75, 18.75],
       "claude-opus-4": [200_000, 32_000, 15, 1.5, 75, 18.75],
       "claude-sonnet-4": [200_000, 64_000, 3, 0.3, 15, 3.75],
@@ -129,7 +138,7 @@ export const MODEL_GROUPS: readonly ModelGroup[] = [
     rows: {
       // half price until the end of November 2026
       "gemini-4-argon": [1_048_576, 32_768, 4, 0.2, 20],
-      // these three: half price until the end of 2026
+      // the next three models: half price until the end of 2026
       "gemini-3.8-flash": [1_048_576, 65_536, 1.5, 0.15, 7.5],
       "gemini-3.7-flash": [1_048_576, 65_536, 1.5, 0.15, 7.5],
       "gemini-3.6-flash": [1_048_576, 65_536, 1.5, 0.15, 7.5],

@@ -3,17 +3,17 @@ import { UNKNOWN_HOST } from "./hosts";
 import { MODEL_GROUPS, type ModelGroup, type Row } from "./model-rows";
 
 /**
- * Context windows, output limits and list prices of known models, by host and model: hosts charge
- * different prices for the same model.
+ * Context windows, output limits and list prices of known models, by host and model. The host
+ * matters because hosts charge different prices for the same model.
  */
 
 export type ModelFacts = {
-  /** Input and output tokens together. */
+  /** Maximum of input and output tokens together. */
   contextWindow: number;
   maxOutputTokens: number;
-  /** US dollars per million tokens. `null` if unknown; then a run can be capped in tokens only. */
+  /** US dollars per million tokens. `null` if unknown; such a run can be capped only in tokens. */
   price: Price | null;
-  /** The day on which the price was read. */
+  /** The day on which the price was read; `null` without a price. */
   pricedAt: string | null;
 };
 
@@ -29,9 +29,10 @@ export const UNKNOWN_MODEL: ModelFacts = {
 export const DATED = /-(\d{4}-\d{2}-\d{2}|\d{8})$/;
 
 /**
- * Facts by the exact id, or by the id without its date. Never by a prefix, which would find a wrong
- * price. Window and output limit depend on the model, the price on the host. At an unknown host, a
- * model that only its maker sells has the maker's price: the host is a proxy.
+ * Facts about the model with this id, or with this id without its date. An id is never matched by a
+ * prefix, because that would find wrong prices. The window and the output limit depend only on the
+ * model; the price depends on the host. An unknown host counts as a proxy: if only the maker sells
+ * a model, the price of the maker applies there.
  */
 export function modelFacts(model: string, host = UNKNOWN_HOST.id): ModelFacts {
   return factsOf(model, host) ?? factsOf(model.replace(DATED, ""), host) ?? UNKNOWN_MODEL;
@@ -40,17 +41,17 @@ export function modelFacts(model: string, host = UNKNOWN_HOST.id): ModelFacts {
 /** Whether any host lists this model. */
 export const isListed = (model: string): boolean => modelFacts(model) !== UNKNOWN_MODEL;
 
-/** Ids of the models that are listed for a host. Empty if none are. */
+/** Ids of the models that are listed for a host. */
 export const modelsOf = (host: string): string[] =>
   MODEL_GROUPS.filter((group) => group.host === host).flatMap(({ rows }) => Object.keys(rows));
 
 function factsOf(id: string, host: string): ModelFacts | null {
-  const holds = ({ rows }: ModelGroup) => Object.hasOwn(rows, id);
-  const here = MODEL_GROUPS.find((group) => group.host === host && holds(group));
-  const group = here ?? MODEL_GROUPS.find(holds);
+  const listsModel = ({ rows }: ModelGroup) => Object.hasOwn(rows, id);
+  const hostGroup = MODEL_GROUPS.find((group) => group.host === host && listsModel(group));
+  const group = hostGroup ?? MODEL_GROUPS.find(listsModel);
   const row = group?.rows[id];
   if (!group || !row) return null;
-  const isPriced = here !== undefined || (group.closed && host === UNKNOWN_HOST.id);
+  const isPriced = hostGroup !== undefined || (group.closed && host === UNKNOWN_HOST.id);
   const [contextWindow, maxOutputTokens] = row;
   if (!isPriced) return { contextWindow, maxOutputTokens, price: null, pricedAt: null };
   return {
@@ -62,15 +63,15 @@ function factsOf(id: string, host: string): ModelFacts | null {
 }
 
 function toPrice(
-  [, , input, cached_input, output, cache_write, long]: Row,
+  [, , input, cached_input, output, cache_write, longPrompt]: Row,
   sound: number | undefined,
 ): Price {
   const rates = { input, cached_input, ...(cache_write == null ? {} : { cache_write }), output };
-  const short = { ...rates, ...(sound !== undefined && { sound }) };
-  if (!long) return short;
-  const { above, input: inputTimes, output: outputTimes } = long;
+  const basePrice = { ...rates, ...(sound !== undefined && { sound }) };
+  if (!longPrompt) return basePrice;
+  const { above, input: inputTimes, output: outputTimes } = longPrompt;
   return {
-    ...short,
+    ...basePrice,
     long_prompt: {
       above,
       input: input * inputTimes,
@@ -82,7 +83,7 @@ function toPrice(
 }
 
 /** Prefixes of a maker's model names, and the backend type of that maker. */
-const FAMILIES: readonly (readonly [names: RegExp, type: string])[] = [
+const MODEL_FAMILIES: readonly (readonly [pattern: RegExp, type: string])[] = [
   [/^(gpt-(?!oss)|chatgpt-|o\d)/, "openai"],
   [/^claude-/, "claude"],
   [/^gemini-/, "gemini"],
@@ -96,13 +97,13 @@ const FAMILIES: readonly (readonly [names: RegExp, type: string])[] = [
   [/^@cf\//, "workers_ai"],
 ];
 
-/** Patterns of the model names that select one of these types. */
+/** Patterns of the model names that select one of these backend types. */
 export const modelNamesOf = (types: readonly string[]): string[] =>
-  FAMILIES.filter(([, type]) => types.includes(type)).map(([names]) => names.source);
+  MODEL_FAMILIES.filter(([, type]) => types.includes(type)).map(([pattern]) => pattern.source);
 
 /**
- * The backend type for a bare model id. `null` if the name does not identify a maker, as for open
- * models that many hosts sell.
+ * The backend type for a model id without a backend type. `null` if the name does not identify a
+ * maker. For example, many hosts sell the same open model.
  */
 export const typeOfModel = (model: string): string | null =>
-  FAMILIES.find(([names]) => names.test(model))?.[1] ?? null;
+  MODEL_FAMILIES.find(([pattern]) => pattern.test(model))?.[1] ?? null;

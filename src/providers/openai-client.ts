@@ -6,17 +6,20 @@ import { ProviderError, type ProviderOptions } from "./provider";
 import { transport } from "./transport";
 
 /**
- * Shared by the two OpenAI formats: the SDK's client with all automatic behaviour disabled, and the
- * classification of its errors.
+ * Code that the two OpenAI formats share: the client of the SDK without its automatic behavior, and
+ * the classification of its errors.
  */
 
-/** Other headers that the SDK adds (platform, retry count, environment) are not sent. */
+/**
+ * The headers that are sent. Other headers of the SDK (platform, retry count, environment) are
+ * removed.
+ */
 const SENT_HEADERS = ["accept", "content-type", "user-agent"];
 const KEY_HEADERS = { bearer: "authorization", "api-key": "api-key" } as const;
 
 /**
- * One client per call, because `fetch` belongs to the call. Sets every option that the SDK would
- * read from the environment.
+ * One client per call, because each call has its own `fetch`. Sets every option that the SDK would
+ * otherwise read from the environment.
  */
 export function createOpenAiClient(options: ProviderOptions, onBytes: () => void): OpenAI {
   const { baseUrl, apiKey, apiVersion, host } = options;
@@ -41,8 +44,8 @@ export function createOpenAiClient(options: ProviderOptions, onBytes: () => void
 }
 
 /**
- * Adds one case to the shared rules: an error object inside a stream, which the SDK throws as an
- * APIError.
+ * Converts an error of the SDK. Handles one case beyond `toProviderError`: an error object inside a
+ * stream, which the SDK throws as an APIError.
  */
 export function explainFailure(error: unknown, secrets: readonly string[]): ProviderError {
   if (error instanceof APIError && error.error !== undefined) {
@@ -55,12 +58,12 @@ export const isJsonReply = (response: Response): boolean =>
   /^application\/json\b/i.test(response.headers.get("content-type") ?? "");
 
 /**
- * The reply of a server that ignores `stream` and sends one JSON text, or an error with status 200.
- * `holds` is the field that identifies a reply.
+ * The reply of a server that ignores `stream`. The server sends one JSON text, or an error with
+ * status 200. A reply has the field `requiredField`; anything else counts as an error.
  */
-export async function wholeReply(
+export async function unstreamedReply(
   response: Response,
-  holds: "choices" | "output",
+  requiredField: "choices" | "output",
   secrets: readonly string[],
 ): Promise<Record<string, unknown>> {
   const reply = parseJson(await response.text());
@@ -70,7 +73,7 @@ export async function wholeReply(
       "bad_response",
       "The provider sent a reply that is not JSON.",
     );
-  if (isJsonObject(reply["error"]) || !(holds in reply))
+  if (isJsonObject(reply["error"]) || !(requiredField in reply))
     throw classify({ status: undefined, body: reply }, secrets);
   return reply;
 }

@@ -1,4 +1,7 @@
-/** The parameters of a wire format that a config may set, as data for the config check. */
+/**
+ * Types for the parameters of a wire format that a config may set. The config check reads such
+ * data.
+ */
 
 export type ParamKind =
   | { type: "number"; min: number; max: number }
@@ -14,23 +17,29 @@ export type ParamKind =
 
 export type FormatParams = {
   /**
-   * Parameters by their config names, with their types. The format's `request.ts` converts them for
-   * the provider.
+   * The types of the parameters, by their config names. `request.ts` of the format converts the
+   * parameters for the provider.
    */
   kinds: Readonly<Record<string, ParamKind>>;
-  /** Config names of the cap on output tokens. */
+  /** Config names of the parameter that caps output tokens. */
   outputCaps: readonly string[];
   /** Top-level request fields that the service sets itself. `extra_body` must not contain them. */
   reserved: readonly string[];
-  /** Parameters of other formats, with the remedy: the equivalent in this format, if any. */
+  /**
+   * Parameters of other formats that a config might contain. The value says how to correct
+   * the config.
+   */
   foreign: Readonly<Record<string, string>>;
-  /** Checks combinations and model-specific restrictions. Pure. */
+  /** The problems of combinations and of restrictions by model. Pure. */
   check?(params: Readonly<Record<string, unknown>>, model: string): readonly ParamProblem[];
-  /** Whether a tool call can be forced with these parameters. Omitted: if the host can. Pure. */
+  /**
+   * Whether a tool call can be forced with these parameters. If omitted, only the host decides.
+   * Pure.
+   */
   forcesTools?(params: Readonly<Record<string, unknown>>, model: string): boolean;
   /**
-   * For a model that accepts hosted tools or functions but not both: the name of a model that
-   * accepts both. `null` or omitted if this model does. Pure.
+   * For a model that accepts either hosted tools or functions but not both: the name of a model
+   * that accepts both. `null` or omitted if this model accepts both. Pure.
    */
   hostedAlone?(model: string): string | null;
 };

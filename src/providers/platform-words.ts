@@ -1,9 +1,9 @@
 /**
- * Error messages of Cloudflare's runtime when the platform failed (its documentation and issues,
- * autumn 2026). Which lists apply depends on where the error was caught.
+ * Parts of the error messages of the Cloudflare runtime after a failure of the platform (its
+ * documentation and issues, autumn 2026). Which lists apply depends on where the error is caught.
  */
 
-/** The runtime stops an object: a deployment, a migration, a restart. */
+/** The runtime has stopped a Durable Object because of a deployment, a migration or a restart. */
 const RESET = [
   "durable object (reset|has been reset)",
   "(its code was|code has been) updated",
@@ -14,7 +14,7 @@ const RESET = [
   "the script will never generate a response",
 ];
 
-/** Storage or memory of an object failed. */
+/** The storage or the memory of a Durable Object has failed. */
 const FAILED = [
   "durable object (storage|is overloaded)",
   "(no longer|cannot) access storage",
@@ -25,22 +25,30 @@ const FAILED = [
   "sqlite_(busy|ioerr|full|nomem)",
 ];
 
-/** Seen by the caller of an object that is gone or has reset itself. */
-const LOST = ["network connection lost", "the session begins again"];
+/**
+ * Messages that callers of a Durable Object receive if the object has disappeared or reset itself.
+ */
+const CONNECTION_LOST = ["network connection lost", "the session begins again"];
 
-/** Message of an object that resets itself to drop its memory. Pending callers receive it. */
+/**
+ * Message of an object that resets itself to free its memory. Waiting callers receive it as an
+ * error.
+ */
 export const BEGINS_AGAIN = "The session begins again from what is stored.";
 
 const anyOf = (...lists: readonly (readonly string[])[]): RegExp =>
   new RegExp(lists.flat().join("|"), "i");
 
 /**
- * During a call to a provider: the platform interrupted us, so the provider is not at fault.
- * "Network connection lost." is not included: workerd uses it for refused and broken connections
- * too, and those need the back-off of a transient failure.
+ * For errors during a call to a provider: the platform interrupted the call, so the provider is not
+ * at fault. "Network connection lost." is not included. workerd also uses it for refused and broken
+ * connections, which need the back-off of a transient failure.
  */
 export const INTERRUPTIONS = anyOf(RESET);
-/** Inside an object: the platform failed, not our code. */
+/** For errors inside an object: the platform failed, not our code. */
 export const PLATFORM_FAULTS = anyOf(RESET, FAILED);
-/** In a caller of an object: the object cannot answer now; a retry soon will succeed. */
-export const UNAVAILABLE = anyOf(RESET, FAILED, LOST);
+/**
+ * For errors in a caller of an object: the object cannot respond now, but a retry soon will
+ * succeed.
+ */
+export const UNAVAILABLE = anyOf(RESET, FAILED, CONNECTION_LOST);

@@ -4,9 +4,9 @@ import type { Host } from "./hosts";
 import type { Part } from "./attachment-parts";
 
 /**
- * The interface between agents and wire formats. A format's folder converts a `ModelRequest` to its
- * provider's request, and the provider's stream to `ModelEvent`s. Code outside that folder does not
- * know the format.
+ * The interface between agents and wire formats. The folder of a format converts a `ModelRequest`
+ * to the request of its provider, and the stream of the provider to `ModelEvent`s. Code outside
+ * that folder does not depend on the format.
  */
 
 /** A tool offered to the model; `parameters` is a JSON Schema of type object. */
@@ -16,9 +16,9 @@ export type ToolSpec = { name: string; description: string; parameters: Record<s
 export type HostedTool = { name: HostedToolName; maxUses: number };
 
 /**
- * A part of a model's reply that is sent back in the next call of the round. `opaque` holds data
- * that the provider requires unchanged (signatures, encrypted reasoning, item ids). Only the folder
- * that made it reads it.
+ * A part of a reply of a model. It is sent back in the next call of the round. `opaque` holds data
+ * that the provider requires unchanged: signatures, encrypted reasoning, item ids. Only the folder
+ * of the format that created the data reads it.
  */
 export type ReplyItem =
   | { type: "text"; text: string; opaque?: unknown }
@@ -29,8 +29,8 @@ export type ReplyItem =
    */
   | { type: "tool_call"; id: string; name: string; arguments: string; opaque?: unknown }
   /**
-   * Input or output of a hosted tool, in order with the other items. All of it is in `opaque`.
-   * Never part of an answer.
+   * Input or output of a hosted tool, in order with the other items. Its data is only in `opaque`.
+   * It is never part of an answer.
    */
   | { type: "hosted"; name: HostedToolName; opaque?: unknown };
 
@@ -38,7 +38,10 @@ export type Message =
   /** `parts` are placed before the text; omitted if there are none. */
   | { role: "user"; text: string; parts?: readonly Part[] }
   | { role: "assistant"; items: ReplyItem[] }
-  /** The result of one tool call. Each call of the preceding assistant message has exactly one. */
+  /**
+   * The result of one tool call. Each call of the preceding assistant message has exactly one
+   * result.
+   */
   | { role: "tool"; toolCallId: string; name: string; text: string; isError: boolean };
 
 export type ModelRequest = {
@@ -48,18 +51,20 @@ export type ModelRequest = {
   readonly messages: Message[];
   /**
    * Reads the parts that are placed before the first message; omitted if there are none. Adapters
-   * call it right before each send (`with-parts.ts`) and keep nothing of it. Throws ProviderError
-   * or the signal's reason.
+   * call it right before each send, with `withParts`, and keep no reference to the result. Throws a
+   * ProviderError or the reason of the signal.
    */
   attached?: (signal: AbortSignal) => Promise<readonly Part[]>;
   tools: ToolSpec[];
   hostedTools: readonly HostedTool[];
   /**
-   * `required`: the reply must call a tool. Adapters send `auto` if the provider cannot force a
-   * call.
+   * `required` means that the reply must call a tool. Adapters send `auto` if the provider cannot
+   * force a call.
    */
   toolChoice: "auto" | "required";
-  /** `null` if we set no cap; then the provider's own applies. */
+  /**
+   * Maximum number of output tokens. `null` if we set no cap; then the cap of the provider applies.
+   */
   maxOutputTokens: number | null;
   /**
    * Provider parameters of the config (temperature, top_p …) by their config names, validated by
@@ -67,8 +72,8 @@ export type ModelRequest = {
    */
   params: Readonly<Record<string, unknown>>;
   /**
-   * Whether another call will probably extend this conversation within minutes, so that writing a
-   * prompt cache pays off.
+   * Whether another call will probably extend this conversation within minutes. If so, writing to a
+   * prompt cache reduces the cost.
    */
   continues: boolean;
 };
@@ -78,20 +83,20 @@ export type ModelEvent =
   | { type: "text"; text: string }
   | { type: "reasoning"; text: string }
   /**
-   * `id` is the provider's id of the call, if it is known already and no earlier call of the reply
-   * has the same.
+   * `id` is the id of the call from the provider. It is omitted if it is not yet known, or if an
+   * earlier call of the reply has the same id.
    */
   | { type: "tool_arguments"; index: number; name: string; id?: string; text: string }
   /** Input of a hosted tool (a query, a piece of code), as it is streamed. */
   | { type: "hosted_tool"; name: HostedToolName; text: string }
   /**
-   * The reply can be resumed after the next event; the two must be stored together. `alone`: no
-   * event belongs to the point.
+   * The reply can be resumed after the next event, and the point must be stored together with that
+   * event. `alone`: no event follows that belongs to the point.
    */
   | { type: "resume_point"; point: ResumePoint; alone: boolean }
   /**
-   * Usage and output so far; a call that is cut or cancelled is charged this. A report that omits
-   * more than an earlier one is not sent.
+   * Usage so far. A call that is cut or cancelled is charged this usage. A report is not sent if it
+   * omits counts that an earlier report contains.
    */
   | { type: "usage"; usage: Usage }
   | Stop;
@@ -103,26 +108,29 @@ type Stop = {
   usage: Usage | null;
   /** Uses of hosted tools, in order; omitted if there are none. */
   hosted?: readonly HostedUse[];
-  /** Sources of the reply's text; omitted if there are none. */
+  /** Sources of the text of the reply; omitted if there are none. */
   citations?: readonly Citation[];
 };
 
-/** A position at which a background reply can be resumed. Plain data for its adapter. */
+/**
+ * A position at which a background reply can be resumed. Only the adapter that made it reads it:
+ * `id` identifies the reply, `after` the last event received.
+ */
 export type ResumePoint = { id: string; after: number };
 
 /**
  * One model reply as a stream. Yields deltas in order and ends with exactly one `stop`. Every
- * failure is thrown, as ProviderError, or as `signal.reason` after an abort. A stream that ends
- * before its end marker is a failure. Never retries: that is a rule in `coordination/`. Calls may
- * run concurrently.
+ * failure is thrown: as a ProviderError, or as `signal.reason` after an abort. A stream that ends
+ * before its end marker is a failure. A provider never retries, because the rules for retries are
+ * in `coordination/`. Calls may run concurrently.
  */
 export type Provider = {
   readonly id: string;
   /**
    * `onBytes` is called for all data from the provider, keep-alive comments included; it must be
-   * cheap. `from` is a point that an earlier call for the same request yielded. Then the reply
-   * resumes there: only deltas after the point are yielded, but `stop` holds the whole reply.
-   * Adapters that yield no points never receive one.
+   * cheap. `from` is a resume point that an earlier call for the same request yielded. With it,
+   * only deltas after the point are yielded, but `stop` contains the whole reply. Adapters that
+   * yield no resume points never receive one.
    */
   stream(
     request: ModelRequest,
@@ -132,37 +140,43 @@ export type Provider = {
   ): AsyncIterable<ModelEvent>;
 };
 
-/** What the caller of a model call does at the steps of its requests; see `transport`. */
+/** Functions that the caller of a model call runs at the steps of its requests; see `transport`. */
 export type TransportHooks = {
-  /** The request is built and leaves next: what only its building needs can be released. */
+  /**
+   * The request is built and will be sent next. Data that was needed only to build it can be
+   * released.
+   */
   onBuilt: () => void;
-  /** Calls `send` if the request may, and can, be sent to this address. Throws otherwise. */
+  /** Calls `send` if this address is allowed and reachable. Throws otherwise. */
   guard: (url: URL, signal: AbortSignal, send: () => Promise<Response>) => Promise<Response>;
-  /** The request goes to the guard and the network. From here on the call may cost something. */
+  /**
+   * The request is passed to the guard and the network. From this step on, the call may cost
+   * something.
+   */
   onSend: () => void;
   /** The guard or the network has thrown. `error` shows whether anything was sent. */
   onFailure: (error: unknown) => void;
-  /** The response's headers have arrived, or will not. Called once per request. */
+  /** The headers of the response have arrived, or will never arrive. Called once per request. */
   onHeaders: () => void;
   /**
-   * Aborted if the call must give its slot away before its headers have come. Then the call fails
-   * with the signal's reason.
+   * Aborted if the call must release its slot before the headers have arrived. The call then fails
+   * with the reason of this signal.
    */
   yieldSignal: AbortSignal;
 };
 
 export type ProviderOptions = {
-  /** Base of the format's paths, without a trailing slash. */
+  /** Base URL for the paths of the format, without a trailing slash. */
   baseUrl: string;
   /** Empty if the endpoint needs none. */
   apiKey: string;
-  /** The network. Passed by the caller; tests replace it. */
+  /** The network. The caller passes it; tests replace it. */
   fetch: typeof fetch;
-  /** The caller's part in each request; see `transport`. */
+  /** Steps of the caller in each request; see `transport`. */
   hooks: TransportHooks;
   /** How the endpoint differs from others of its format. */
   host: Host;
-  /** Dated API version for endpoints that require one; `null` for the current one. */
+  /** Dated API version for endpoints that require one; `null` for the current version. */
   apiVersion: string | null;
   /**
    * Whether to write replies in the background if the endpoint can, so that an interrupted stream
@@ -185,7 +199,7 @@ export class ProviderError extends Error {
     readonly details: {
       /** HTTP status; omitted if there was no response. */
       status?: number;
-      /** Delay that the provider asks for. */
+      /** Delay in ms that the provider asks for before a retry. */
       retryAfterMs?: number;
       cause?: unknown;
     } = {},

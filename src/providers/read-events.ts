@@ -4,9 +4,9 @@ import { parseJson } from "./json";
 import { ProviderError } from "./provider";
 
 /**
- * The data of each server-sent event, as soon as it is complete. The last event may lack its blank
- * line if it is complete JSON, even after a broken connection. Incomplete data is dropped. An abort
- * cancels the body at once.
+ * The data of each server-sent event. An event is yielded as soon as it is complete. If the last
+ * event lacks its blank line, it is yielded only if it is complete JSON, even after a broken
+ * connection. Otherwise it is dropped. An abort cancels the body at once.
  */
 export async function* readEvents(
   body: AsyncIterable<Uint8Array>,
@@ -15,7 +15,7 @@ export async function* readEvents(
   const decoder = new TextDecoder();
   let events: string[] = [];
   const parser = createParser({
-    maxBufferSize: MAX_LINE_BYTES, // also bounds an event of many lines
+    maxBufferSize: MAX_LINE_BYTES, // also limits an event of many lines
     onEvent: ({ data }) => events.push(data),
     onError: ({ type }) => {
       // the standard requires unknown fields to be ignored
@@ -27,32 +27,32 @@ export async function* readEvents(
       );
     },
   });
-  const take = () => {
-    const taken = events;
+  const takeEvents = () => {
+    const takenEvents = events;
     events = [];
-    return taken;
+    return takenEvents;
   };
 
   const chunks = body[Symbol.asyncIterator]();
-  // the caller must see the abort
+  // errors of closing are ignored: the caller must see the abort
   const stop = () => void Promise.resolve(chunks.return?.()).catch(() => undefined);
   if (signal.aborted) stop(); // aborted between the headers and this line
   signal.addEventListener("abort", stop, { once: true });
-  let broken: unknown = null;
+  let connectionError: unknown = null;
   try {
     for await (const bytes of { [Symbol.asyncIterator]: () => chunks }) {
       parser.feed(decoder.decode(bytes, { stream: true }));
-      for (const data of take()) yield data; // `yield*` would add an iterator per event
+      for (const data of takeEvents()) yield data; // `yield*` would add an iterator per event
     }
   } catch (error) {
-    if (error instanceof ProviderError) throw error; // one of our limits: do not read on
-    broken = error;
+    if (error instanceof ProviderError) throw error; // one of our limits was exceeded: stop reading
+    connectionError = error;
   } finally {
     signal.removeEventListener("abort", stop);
   }
   parser.feed(`${decoder.decode()}\n\n`);
-  for (const data of take()) {
+  for (const data of takeEvents()) {
     if (parseJson(data) !== undefined) yield data;
   }
-  if (broken !== null) throw broken;
+  if (connectionError !== null) throw connectionError;
 }

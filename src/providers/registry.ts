@@ -3,7 +3,7 @@ import { HOSTS } from "./host-rows";
 import { ENDPOINT_VARIABLES } from "./hosts";
 import type { Provider, ProviderOptions } from "./provider";
 
-/** The backend types that a config may name, and the format, host and model of each. */
+/** The backend types that a config may name, with the format, host and model of each type. */
 
 export {
   findHost,
@@ -22,25 +22,31 @@ export type ServedType = {
   served: true;
   /** Name shown to users. */
   name: string;
-  /** Id of its row in the table of hosts; `null` if the address selects it. */
+  /** Id of the host in the table of hosts; `null` if the address determines the host. */
   host: string | null;
   format: Format;
   /** Formats by the value of the config key `api`; omitted if there is no choice. */
   apis?: Readonly<Record<string, Format>>;
   /**
-   * Default address. `{NAME}` is replaced by the operator's variable. `null` if the config must
-   * give one.
+   * Default base URL. `{NAME}` is replaced by the variable of the operator. `null` if the config
+   * must set one.
    */
   baseUrl: string | null;
-  /** An operator's variable that takes precedence over `baseUrl`. */
+  /** Name of a variable of the operator that takes precedence over `baseUrl`. */
   baseUrlVariable?: string;
-  /** For endpoints with dated API versions: the end of the address without and with a version. */
+  /**
+   * For endpoints with dated API versions: the end of the base URL for the current and for a dated
+   * version, and the variable with the date.
+   */
   versions?: { current: string; dated: string; variable: string };
-  /** Default model; `null` if the config must give one. */
+  /** Default model; `null` if the config must set one. */
   model: string | null;
 };
 
-/** `served: false`: a MassGen backend type that is refused, with an alternative for the user. */
+/**
+ * `served: false` is a backend type of MassGen that we refuse. `instead` is the reason and an
+ * alternative for the user.
+ */
 type BackendType = ServedType | { served: false; name: string; instead: string };
 
 /** Formats that can request hosted tools. */
@@ -56,13 +62,21 @@ export const runsHostedTools = (format: Format): boolean => HOSTED_FORMATS.has(f
 type ChatType = Omit<ServedType, "served" | "format">;
 const chat = (type: ChatType): ServedType => ({ served: true, format: "openai-chat", ...type });
 
-const PROGRAM =
+const LOCAL_PROGRAM_REASON =
   "it is a local program, which the service cannot start. Use the API of its models: `type: claude`, `openai` or `gemini`";
-const FRAMEWORK =
+const FRAMEWORK_REASON =
   "it is a Python framework, which the service does not run. Add each model as an agent of the team";
 
-const program = (name: string): BackendType => ({ served: false, name, instead: PROGRAM });
-const framework = (name: string): BackendType => ({ served: false, name, instead: FRAMEWORK });
+const localProgram = (name: string): BackendType => ({
+  served: false,
+  name,
+  instead: LOCAL_PROGRAM_REASON,
+});
+const framework = (name: string): BackendType => ({
+  served: false,
+  name,
+  instead: FRAMEWORK_REASON,
+});
 
 export const BACKEND_TYPES: Readonly<Record<string, BackendType>> = {
   openai: {
@@ -230,11 +244,11 @@ export const BACKEND_TYPES: Readonly<Record<string, BackendType>> = {
     instead:
       "it needs a screen, which the service does not have. Use its model as `type: chatcompletion` with its `base_url`",
   },
-  claude_code: program("Claude Code"),
-  codex: program("Codex"),
-  copilot: program("Copilot"),
-  gemini_cli: program("Gemini CLI"),
-  antigravity_cli: program("Antigravity CLI"),
+  claude_code: localProgram("Claude Code"),
+  codex: localProgram("Codex"),
+  copilot: localProgram("Copilot"),
+  gemini_cli: localProgram("Gemini CLI"),
+  antigravity_cli: localProgram("Antigravity CLI"),
   ag2: framework("AG2"),
   autogen: framework("AG2"),
 };
@@ -261,7 +275,7 @@ export function typesWithTool(tool: HostedToolName): string[] {
 
 const PLACEHOLDER = /\{([A-Z_]+)\}/g;
 
-/** Names of the operator's variables that types and keys may use. */
+/** Names of all variables of the operator that backend types and keys refer to. */
 export const OPERATOR_VARIABLES: readonly string[] = [
   ...new Set([
     ...ENDPOINT_VARIABLES,
@@ -274,13 +288,14 @@ export const OPERATOR_VARIABLES: readonly string[] = [
 ];
 
 /**
- * Whether the operator has a key for a backend type. `keyNames` is empty if the type needs none.
+ * Whether the operator has stored a key for a backend type. `keyNames` is empty if the type needs
+ * no key.
  */
 export type KeyReport = { type: string; name: string; keyNames: readonly string[]; set: boolean };
 
 /**
- * One entry per supported type with a host of its own: whether the stored keys include one for it.
- * Pure. Printed when the service starts.
+ * One entry per supported type with a host of its own. An entry reports whether the stored keys
+ * include a key for the type. Pure. The report is printed when the service starts.
  */
 export function keyReport(storedKeys: readonly string[]): KeyReport[] {
   return servedTypes().flatMap(([type, { name, host }]) => {
@@ -294,17 +309,17 @@ export function keyReport(storedKeys: readonly string[]): KeyReport[] {
 type Create = (options: ProviderOptions) => Provider;
 
 /**
- * Loaded on first use: each brings an SDK, and a starting object should not read code that it does
- * not need.
+ * Loaders of the formats. A format is loaded on first use because it contains an SDK, and a
+ * starting object should not load code that it does not need.
  */
-const FORMATS: Readonly<Record<Format, () => Promise<Create>>> = {
+const FORMAT_LOADERS: Readonly<Record<Format, () => Promise<Create>>> = {
   "openai-chat": async () => (await import("./openai-chat")).createOpenAiChat,
   "openai-responses": async () => (await import("./openai-responses")).createOpenAiResponses,
   anthropic: async () => (await import("./anthropic")).createAnthropic,
   gemini: async () => (await import("./gemini")).createGemini,
 };
 
-const loaded = new Map<Format, Create>();
+const loadedFormats = new Map<Format, Create>();
 
 /**
  * Preloads the code of these formats, by default of all. Optional: without it, the first call loads
@@ -313,16 +328,21 @@ const loaded = new Map<Format, Create>();
 export async function loadFormats(
   formats: readonly Format[] = ["openai-chat", "openai-responses", "anthropic", "gemini"],
 ) {
-  await Promise.all(formats.map(async (format) => loaded.set(format, await FORMATS[format]())));
+  await Promise.all(
+    formats.map(async (format) => loadedFormats.set(format, await FORMAT_LOADERS[format]())),
+  );
 }
 
-/** The provider for this wire format and endpoint. Without time limits: see `withTimeLimits`. */
+/**
+ * The provider for this wire format and endpoint. It has no time limits; add them with
+ * `withTimeLimits`.
+ */
 export function createProvider(format: Format, options: ProviderOptions): Provider {
   return {
     id: options.host.id,
     async *stream(...call) {
-      const create = loaded.get(format) ?? (await FORMATS[format]());
-      loaded.set(format, create);
+      const create = loadedFormats.get(format) ?? (await FORMAT_LOADERS[format]());
+      loadedFormats.set(format, create);
       yield* create(options).stream(...call);
     },
   };

@@ -2,14 +2,14 @@ import { MAX_REPLY_CHARS } from "./call-limits";
 import { ProviderError } from "./provider";
 
 /**
- * Memory of a tool call besides its texts, in characters, so that a reply of endless empty calls
- * also reaches the limit.
+ * Estimated memory of a tool call besides its texts, in characters. With it, even a reply of
+ * endless empty calls reaches the limit.
  */
 export const CALL_CHARS = 2_048;
 
 /**
- * Counts the characters that a decoder keeps of one reply. The counter throws above
- * MAX_REPLY_CHARS.
+ * Makes a function that counts the characters that a decoder stores of one reply. The function
+ * throws if their number exceeds MAX_REPLY_CHARS.
  */
 export function replySize(): (chars: number) => void {
   let total = 0;
@@ -25,12 +25,14 @@ export function replySize(): (chars: number) => void {
   };
 }
 
-/** More tokens than any call can use. A larger report is invalid; sums of valid ones stay exact. */
-const MOST = 1_000_000_000;
+/**
+ * Maximum of a valid count, larger than any call can use. A larger report is invalid. Sums of valid
+ * counts stay exact.
+ */
+const MAX_COUNT = 1_000_000_000;
 
 /**
- * A number of tokens or uses as a provider reports it; `otherwise` if the report is missing or
- * invalid.
+ * A number of tokens or uses that a provider reports; `defaultCount` if it is missing or invalid.
  */
-export const reportedCount = (value: unknown, otherwise = 0): number =>
-  typeof value === "number" && value >= 0 && value <= MOST ? Math.trunc(value) : otherwise;
+export const reportedCount = (value: unknown, defaultCount = 0): number =>
+  typeof value === "number" && value >= 0 && value <= MAX_COUNT ? Math.trunc(value) : defaultCount;

@@ -1,15 +1,17 @@
-/** The delay before a retry, in ms, from every form in which providers state it. Pure. */
+/** Reads the delay before a retry, in ms, from every form in which providers state it. Pure. */
 
 /**
- * All three forms of an HTTP date begin with a weekday. `Date.parse` alone accepts "-1" as a date.
+ * All three forms of an HTTP date begin with a weekday. This test is necessary because `Date.parse`
+ * accepts "-1" as a date.
  */
 const HTTP_DATE = /^[a-z]{3,9},?\s/i;
 const RFC_3339 = /^\d{4}-\d\d-\d\dt/i;
 
 /**
- * The delay that a reply's headers ask for; `undefined` if missing or invalid. Large values are
- * returned unchanged: coordination decides whether a delay is too long. An HTTP date is compared
- * with the reply's own `date`, so that a wrong clock on either side does not matter.
+ * The delay in ms that the headers of a reply ask for; `undefined` if missing or invalid. Large
+ * values are returned unchanged: `coordination/` decides whether a delay is too long. An HTTP date
+ * is compared with the header `date` of the same reply, so that a wrong clock on either side has no
+ * effect.
  */
 export function retryAfterMs(headers: Headers, now: number): number | undefined {
   const ms = toDelay(headers.get("retry-after-ms"), 1);
@@ -24,21 +26,21 @@ const LIMIT_HEADER =
   /^[a-z-]{0,20}ratelimit-(?:(?<field>remaining|reset)-(?<limit>.+)|(?<name>.+)-(?<part>remaining|reset))$/;
 
 /**
- * Time until the last exhausted rate limit resets. Limits with a remainder are ignored, because
- * they did not cause this refusal. `undefined` if none is exhausted.
+ * Time in ms until all exhausted rate limits have reset. Limits that are not exhausted are ignored,
+ * because they did not cause this refusal. `undefined` if no limit is exhausted.
  */
 export function limitResetMs(headers: Headers, now: number): number | undefined {
   const resets = new Map<string, number>();
-  const usedUp = new Set<string>();
+  const exhaustedKeys = new Set<string>();
   for (const [header, value] of headers) {
     const { field, limit, name, part } = LIMIT_HEADER.exec(header)?.groups ?? {};
     const key = limit ?? name;
     if (key === undefined) continue;
-    if ((field ?? part) === "remaining" && Number(value) === 0) usedUp.add(key);
+    if ((field ?? part) === "remaining" && Number(value) === 0) exhaustedKeys.add(key);
     const reset = (field ?? part) === "reset" ? resetMs(value, headers, now) : undefined;
     if (reset !== undefined) resets.set(key, reset);
   }
-  const waits = [...usedUp].flatMap((key) => resets.get(key) ?? []);
+  const waits = [...exhaustedKeys].flatMap((key) => resets.get(key) ?? []);
   return waits.length === 0 ? undefined : Math.max(...waits);
 }
 
@@ -55,9 +57,9 @@ const MS_OF_UNIT: Readonly<Record<string, number>> = {
   d: 86_400_000,
 };
 const UNIT = "ms|milliseconds?|s|secs?|seconds?|m|mins?|minutes?|h|hours?|d|days?";
-const PARTS = new RegExp(String.raw`(\d+(?:\.\d+)?)\s*(${UNIT})(?![a-z])`, "gi");
+const DURATION_PARTS = new RegExp(String.raw`(\d+(?:\.\d+)?)\s*(${UNIT})(?![a-z])`, "gi");
 const DURATION = new RegExp(String.raw`^\s*(?:\d+(?:\.\d+)?\s*(?:${UNIT})\s*)+$`, "i");
-const ASKED = new RegExp(
+const REQUESTED_DELAY = new RegExp(
   String.raw`\b(?:try again|retry|retrying|reset|available|wait) (?:(?:in|after|for|about) )*((?:\d+(?:\.\d+)?\s*(?:${UNIT})(?![a-z])[\s,]*)+)`,
   "i",
 );
@@ -71,15 +73,16 @@ export function durationMs(text: string): number | undefined {
 }
 
 /**
- * The delay that an error's text asks for ("Please try again in 6m0s"), in ms; `undefined` if none.
+ * The delay in ms that the text of an error asks for ("Please try again in 6m0s"); `undefined` if
+ * there is none.
  */
 export function delayInWords(words: string): number | undefined {
-  const asked = ASKED.exec(words)?.[1];
-  return asked === undefined ? undefined : sumOf(asked);
+  const requestedDelay = REQUESTED_DELAY.exec(words)?.[1];
+  return requestedDelay === undefined ? undefined : sumOf(requestedDelay);
 }
 
 function sumOf(text: string): number {
-  const total = [...text.matchAll(PARTS)].reduce(
+  const total = [...text.matchAll(DURATION_PARTS)].reduce(
     (sum, [, amount, unit]) => sum + Number(amount) * unitMs(unit ?? ""),
     0,
   );

@@ -2,13 +2,14 @@ import { linkedAbort } from "../async/abort";
 import { createMonotonicTimer, type Timers } from "../async/clock";
 import { type Provider, ProviderError } from "./provider";
 
+/** See `CALL_TIME_LIMITS` for the meaning of the limits. */
 type TimeLimits = { firstByteMs: number; idleMs: number; totalMs: number };
 
 /**
  * The same provider with limits on silence and duration. A call that exceeds a limit is aborted and
- * fails with `timeout`. The time to the first byte starts when `stream` is called, so call it when
- * the request may be sent. Time that the caller spends between two events counts towards the total
- * only.
+ * fails with `timeout`. The time until the first byte is measured from the call of `stream`. So
+ * call `stream` only when the request may be sent. Time that the caller spends between two events
+ * counts only for the total.
  */
 export function withTimeLimits<Handle>(
   provider: Provider,
@@ -22,12 +23,12 @@ export function withTimeLimits<Handle>(
       const watch = createWatch(limits, timers, (message) =>
         link.abort(new ProviderError("transient", "timeout", message)),
       );
-      const noted = () => {
+      const onReceived = () => {
         watch.onBytes();
         onBytes?.();
       };
       try {
-        for await (const event of provider.stream(request, link.signal, noted, from)) {
+        for await (const event of provider.stream(request, link.signal, onReceived, from)) {
           watch.pause();
           yield event;
           watch.resume();
@@ -43,23 +44,23 @@ export function withTimeLimits<Handle>(
 
 /**
  * One timer for all three limits. Received data only updates a time stamp. When the timer fires, it
- * checks whether the nearest deadline has moved, and sleeps again until then.
+ * checks whether the nearest deadline has moved. If so, it is set again for that deadline.
  */
 function createWatch<Handle>(
   limits: TimeLimits,
   timers: Timers<Handle>,
   expire: (message: string) => void,
 ) {
-  const timer = createMonotonicTimer(timers, (unseen) => {
-    // if unsure, assume the data arrived late
-    if (bytesInSleep && lastByteAt !== null) lastByteAt += unseen;
+  const timer = createMonotonicTimer(timers, (unobservedMs) => {
+    // data arrived at an unknown time in this sleep: assume the latest possible time
+    if (bytesInSleep && lastByteAt !== null) lastByteAt += unobservedMs;
     check();
   });
   let lastByteAt: number | null = null;
   let bytesInSleep = false;
-  let paused = false;
+  let isPaused = false;
 
-  const nearest = (now: number) => {
+  const nearestDeadline = (now: number) => {
     const total = {
       at: limits.totalMs,
       message: `The reply took longer than ${limits.totalMs} ms in total.`,
@@ -71,24 +72,24 @@ function createWatch<Handle>(
             message: `The first byte took longer than ${limits.firstByteMs} ms.`,
           }
         : {
-            at: (paused ? now : lastByteAt) + limits.idleMs,
+            at: (isPaused ? now : lastByteAt) + limits.idleMs,
             message: `No data arrived for ${limits.idleMs} ms.`,
           };
     return silence.at < total.at ? silence : total;
   };
   const check = () => {
     const now = timer.now();
-    const { at, message } = nearest(now);
+    const { at, message } = nearestDeadline(now);
     bytesInSleep = false;
     if (now >= at) expire(message);
     else timer.set(at);
   };
   const onBytes = () => {
-    const first = lastByteAt === null;
+    const isFirst = lastByteAt === null;
     lastByteAt = timer.now();
     bytesInSleep = true;
-    // the timer was set for the first byte; the limit on silence may be due earlier
-    if (first) check();
+    // the timer is set for the first byte, but the limit on silence may end earlier
+    if (isFirst) check();
   };
 
   check();
@@ -96,11 +97,11 @@ function createWatch<Handle>(
     onBytes,
     pause() {
       onBytes();
-      paused = true;
+      isPaused = true;
     },
     resume() {
       onBytes();
-      paused = false;
+      isPaused = false;
     },
     stop: () => timer.clear(),
   };

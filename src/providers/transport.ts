@@ -7,37 +7,37 @@ import { limitResetMs, retryAfterMs } from "./retry-after";
 
 type Exchange = {
   /**
-   * Names of the headers that may be sent. SDKs add their own, and some read more from the
+   * Names of the headers that may be sent. The SDKs add other headers, some of them from the
    * environment.
    */
   allowedHeaders: ReadonlySet<string>;
-  /** Called for each piece of a response with a good status. */
+  /** Called for each piece of a response with status 2xx. */
   onBytes: () => void;
 };
 
-/** `network` is called without a receiver, which workerd's fetch requires. */
-type Line = { network: typeof fetch; hooks: TransportHooks };
+/** `network` must be called without a `this` value, as workerd's fetch requires. */
+type NetworkAccess = { network: typeof fetch; hooks: TransportHooks };
 
 const EVENTS = /^text\/event-stream\b/i;
 
 /**
  * The `fetch` of an SDK, and the only path of a model call to the network. It follows no redirect,
  * and throws a ProviderError for every reply that is not a stream. The steps of a request, in
- * their order:
+ * this order:
  *
- * 1. Only the adapter's headers remain, among them the key.
- * 2. `onBuilt`: the request holds its own copy of the conversation.
- * 3. A call that must give its slot away stops here.
- * 4. `onSend`: from here on the call may cost something.
- * 5. `guard`: the network takes the request if its address is allowed and reachable. `onFailure`:
- *    if not, or if the network fails.
- * 6. `onHeaders`: the slot is free.
- * 7. A failure is decoded from its bytes, not taken from an SDK's interpretation, and secrets are
- *    removed from its message.
- * 8. `onBytes`: for each piece of the body, within the limits on its size.
+ * 1. All headers that the adapter does not allow are removed. The header with the key is allowed.
+ * 2. `onBuilt` is called: the request now has its own copy of the conversation.
+ * 3. A call that must release its slot stops here.
+ * 4. `onSend` is called: from here on, the call may cost something.
+ * 5. `guard` passes the request to the network if its address is allowed and reachable. If it is
+ *    not, or if the network fails, `onFailure` is called.
+ * 6. `onHeaders` is called: the slot is free.
+ * 7. If the status is an error, the error is read from the bytes of the body, because an SDK could
+ *    misinterpret it. Secrets are removed from its message.
+ * 8. `onBytes` is called for each piece of the body. The size of the body is limited.
  *
- * Two steps are elsewhere. Before a call has a slot and a request, `Performer.admitCall` waits for
- * the rate limits of its backend. `withTimeLimits` aborts the signal of a call that is too slow; it
+ * Two steps are not in this file. Before a call has a slot and a request, `Performer.admitCall`
+ * waits for the rate limits of its backend. `withTimeLimits` aborts the signal of a call that is too slow; it
  * measures silence by `onBytes`.
  */
 export function transport(
@@ -47,12 +47,16 @@ export function transport(
   return async (input, init) => {
     const headers = onlyAllowed(new Headers(init?.headers), allowedHeaders);
     const request: RequestInit = { ...init, headers, redirect: "manual" };
-    const response = await sent({ network, hooks }, input, request);
-    if (!response.ok) throw await failureOf(response, [apiKey]);
+    const response = await sendRequest({ network, hooks }, input, request);
+    if (!response.ok) throw await statusError(response, [apiKey]);
     if (/^text\/html\b/i.test(response.headers.get("content-type") ?? ""))
-      throw await pageInstead(response, [apiKey]);
+      throw await pageError(response, [apiKey]);
     if (!response.body)
-      throw new ProviderError("transient", "empty_reply", "The provider sent an empty reply.");
+      throw new ProviderError(
+        "transient",
+        "empty_reply",
+        "The provider sent an empty reply.",
+      );
     const { status, headers: received } = response;
     if (!EVENTS.test(received.get("content-type") ?? "")) {
       return new Response(boundedBody(response.body, onBytes, JSON_LIMITS), {
@@ -60,7 +64,7 @@ export function transport(
         headers: received,
       });
     }
-    // SDKs read `body` as any async iterable
+    // SDKs accept any async iterable as `body`
     const events = new Response(null, { status, headers: received });
     return Object.defineProperty(events, "body", { value: boundedChunks(response.body, onBytes) });
   };
@@ -71,8 +75,8 @@ function onlyAllowed(headers: Headers, allowed: ReadonlySet<string>): Headers {
 }
 
 /** The response, once its headers have arrived. */
-async function sent(
-  { network, hooks }: Line,
+async function sendRequest(
+  { network, hooks }: NetworkAccess,
   input: RequestInfo | URL,
   init: RequestInit,
 ): Promise<Response> {
@@ -85,7 +89,7 @@ async function sent(
     return await guard(urlOf(input), signal, () => network(input, { ...init, signal }));
   } catch (error) {
     onFailure(error);
-    // runtimes throw errors of their own for an abort
+    // for an abort, a runtime may throw its own error
     throw yieldSignal.aborted && !init.signal?.aborted ? yieldSignal.reason : error;
   } finally {
     onHeaders();
@@ -95,18 +99,18 @@ async function sent(
 const urlOf = (input: RequestInfo | URL): URL =>
   new URL(input instanceof Request ? input.url : input);
 
-async function failureOf(response: Response, secrets: readonly string[]): Promise<ProviderError> {
+async function statusError(response: Response, secrets: readonly string[]): Promise<ProviderError> {
   const body = await readAtMost(response.body, MAX_ERROR_BODY_BYTES);
   const { status, headers } = response;
   const now = Date.now();
-  const asked = {
+  const requestedDelays = {
     retryAfterMs: retryAfterMs(headers, now),
     ...(status === 429 && { limitResetMs: limitResetMs(headers, now) }),
   };
-  return classify({ status, body, ...asked }, secrets);
+  return classify({ status, body, ...requestedDelays }, secrets);
 }
 
-async function pageInstead(response: Response, secrets: readonly string[]): Promise<ProviderError> {
+async function pageError(response: Response, secrets: readonly string[]): Promise<ProviderError> {
   const { words } = readError(await readAtMost(response.body, MAX_ERROR_BODY_BYTES));
   const message = toMessage(`Expected an event stream, got ${words || "an empty page"}`, secrets);
   return new ProviderError("transient", "bad_response", message, { status: response.status });

@@ -4,7 +4,7 @@ import { createAnthropic } from "../../src/providers/anthropic";
 import { isJsonObject } from "../../src/providers/json";
 import type { Reply, Wire } from "./wire";
 
-/** The Messages API like the provider's. */
+/** The Messages API as the provider implements it. */
 
 type Frame = { type: string } & Readonly<Record<string, unknown>>;
 
@@ -19,7 +19,8 @@ const STOP_REASONS: Readonly<Record<StopReason, string>> = {
   unknown: "something_new",
 };
 
-type Block = { begins: object; deltas: object[] };
+/** `start` is the block in `content_block_start`. */
+type Block = { start: object; deltas: object[] };
 
 function encode(reply: Reply): string[] {
   const { usage } = reply;
@@ -74,17 +75,17 @@ function blocksOf({ reasoning, hosted = [], text, citations = [], calls = [] }: 
     ...(reasoning ? [thinkingBlock(reasoning)] : []),
     ...hosted.flatMap(hostedBlocks),
     ...(text
-      ? [{ begins: { type: "text", text: "" }, deltas: [...text.map(textDelta), ...sources] }]
+      ? [{ start: { type: "text", text: "" }, deltas: [...text.map(textDelta), ...sources] }]
       : []),
     ...calls.map(({ id, name, pieces }) => ({
-      begins: { type: "tool_use", id, name, input: {} },
+      start: { type: "tool_use", id, name, input: {} },
       deltas: pieces.map(inputDelta),
     })),
   ];
 }
 
 const thinkingBlock = (pieces: readonly string[]): Block => ({
-  begins: { type: "thinking", thinking: "", signature: "" },
+  start: { type: "thinking", thinking: "", signature: "" },
   deltas: [
     ...pieces.map((thinking) => ({ type: "thinking_delta", thinking })),
     { type: "signature_delta", signature: "c2lnbmF0dXJl" },
@@ -112,31 +113,31 @@ function hostedBlocks({ name, input, outcome, output }: HostedUse, n: number): B
       page_age: null,
     },
   ];
-  const ran = {
+  const codeResult = {
     type: "bash_code_execution_result",
     stdout: output,
     stderr: "",
     return_code: 0,
     content: [],
   };
-  const failed = { type: `${type}_error`, error_code: output };
-  const content = outcome === "error" ? failed : isSearch ? pages : ran;
+  const errorResult = { type: `${type}_error`, error_code: output };
+  const content = outcome === "error" ? errorResult : isSearch ? pages : codeResult;
   return [
     {
-      begins: use,
+      start: use,
       deltas: [
         inputDelta(isSearch ? '{"query":' : '{"command":'),
         inputDelta(`${JSON.stringify(input)}}`),
       ],
     },
-    { begins: { type, tool_use_id: id, content }, deltas: [] },
+    { start: { type, tool_use_id: id, content }, deltas: [] },
   ];
 }
 
-function encodeBlock({ begins, deltas }: Block, index: number): string[] {
+function encodeBlock({ start, deltas }: Block, index: number): string[] {
   const event = (type: string, fields: object) => frame({ type, index, ...fields });
   return [
-    event("content_block_start", { content_block: begins }),
+    event("content_block_start", { content_block: start }),
     ...deltas.map((delta) => event("content_block_delta", { delta })),
     event("content_block_stop", {}),
   ];
@@ -179,19 +180,19 @@ export const ANTHROPIC: Wire = {
       failureClass: "unknown_model",
     },
     {
-      name: "a request too large",
+      name: "a request that is too large",
       status: 413,
       body: error("request_too_large", "Request exceeds the maximum size"),
       failureClass: "context_too_long",
     },
     {
-      name: "a prompt too long",
+      name: "a prompt that is too long",
       status: 400,
       body: error("invalid_request_error", "prompt is too long: 209853 tokens > 200000 maximum"),
       failureClass: "context_too_long",
     },
     {
-      name: "a cap that the window cannot hold",
+      name: "an output cap larger than the rest of the window",
       status: 400,
       body: error(
         "invalid_request_error",
@@ -200,7 +201,7 @@ export const ANTHROPIC: Wire = {
       failureClass: "context_too_long",
     },
     {
-      name: "credit used up",
+      name: "exhausted credit",
       status: 400,
       body: error(
         "invalid_request_error",
@@ -230,7 +231,7 @@ export const ANTHROPIC: Wire = {
       failureClass: "transient",
     },
     {
-      name: "a fault of its own",
+      name: "an internal error",
       status: 500,
       body: error("api_error", "Internal server error"),
       failureClass: "transient",
@@ -264,18 +265,18 @@ function prefixOf(body: unknown): readonly unknown[] {
 }
 
 /**
- * User and assistant alternate; a message begins with one result for each earlier call; no block is
- * blank or unsigned.
+ * Checks these rules: user and assistant turns alternate; a message begins with one result for each
+ * earlier call; no text is blank, and no thinking lacks its signature.
  */
 function acceptsHistory(body: unknown): string | null {
   const messages = listOf(fieldsOf(body)["messages"]).map(fieldsOf);
   const marks = JSON.stringify(body).split('"cache_control"').length - 1;
   if (marks > 4) return `${marks} cache marks`;
-  const seen = new Set<unknown>();
-  let owed = new Set<unknown>();
+  const usedIds = new Set<unknown>();
+  let idsWithoutResult = new Set<unknown>();
   for (const [n, { role, content }] of messages.entries()) {
-    const at = `messages[${n}]`;
-    if (role !== (n % 2 === 0 ? "user" : "assistant")) return `${at}: not this role's turn`;
+    const path = `messages[${n}]`;
+    if (role !== (n % 2 === 0 ? "user" : "assistant")) return `${path}: wrong role`;
     const blocks = listOf(content).map(fieldsOf);
     const results = blocks.flatMap((block) =>
       block["type"] === "tool_result" ? [block["tool_use_id"]] : [],
@@ -283,19 +284,28 @@ function acceptsHistory(body: unknown): string | null {
     const resultsFirst = blocks
       .slice(0, results.length)
       .every((block) => block["type"] === "tool_result");
-    if (!resultsFirst || results.length !== owed.size || results.some((id) => !owed.delete(id)))
-      return `${at}: wrong results`;
+    if (
+      !resultsFirst ||
+      results.length !== idsWithoutResult.size ||
+      results.some((id) => !idsWithoutResult.delete(id))
+    )
+      return `${path}: wrong results`;
     const problem =
       blocks.length === 0
         ? "no content"
-        : blocks.map((block) => blockProblem(block, seen)).find(Boolean);
-    if (problem) return `${at}: ${problem}`;
-    owed = new Set(blocks.flatMap((block) => (block["type"] === "tool_use" ? [block["id"]] : [])));
+        : blocks.map((block) => blockProblem(block, usedIds)).find(Boolean);
+    if (problem) return `${path}: ${problem}`;
+    idsWithoutResult = new Set(
+      blocks.flatMap((block) => (block["type"] === "tool_use" ? [block["id"]] : [])),
+    );
   }
-  return messages.length % 2 === 1 ? null : "the last message is not the user's";
+  return messages.length % 2 === 1 ? null : "the last message is not a user message";
 }
 
-function blockProblem(block: Readonly<Record<string, unknown>>, seen: Set<unknown>): string | null {
+function blockProblem(
+  block: Readonly<Record<string, unknown>>,
+  usedIds: Set<unknown>,
+): string | null {
   const { type, text, signature, id, name, input } = block;
   if (type === "text")
     return typeof text === "string" && text.trim() !== "" ? null : "a blank text";
@@ -304,10 +314,10 @@ function blockProblem(block: Readonly<Record<string, unknown>>, seen: Set<unknow
       ? null
       : "thinking without a signature";
   if (type !== "tool_use") return null;
-  if (typeof id !== "string" || !/^[a-zA-Z0-9_-]+$/.test(id) || seen.has(id))
-    return `id ${id} is unfit or taken`;
-  seen.add(id);
+  if (typeof id !== "string" || !/^[a-zA-Z0-9_-]+$/.test(id) || usedIds.has(id))
+    return `id ${id} is invalid or used`;
+  usedIds.add(id);
   if (typeof name !== "string" || !/^[a-zA-Z0-9_-]{1,128}$/.test(name))
-    return `the name ${name} is unfit`;
-  return isJsonObject(input) ? null : "arguments that are no JSON object";
+    return `the name ${name} is invalid`;
+  return isJsonObject(input) ? null : "arguments that are not a JSON object";
 }

@@ -5,8 +5,8 @@ import type { Reply, Wire } from "./wire";
 import { endpointAt } from "../fakes/endpoint";
 
 /**
- * Shared by the parts of the provider contract: one request, one full reply, and a call that
- * returns every event and error.
+ * Code that all parts of the provider contract use: one request, one complete reply, and a call
+ * that returns all events and the error.
  */
 
 export const KEY = "canary-key-0123456789";
@@ -33,7 +33,9 @@ export const FULL: Reply = {
   usage: USAGE,
 };
 
+/** `error` is `undefined` if the call succeeded. */
 export type Outcome = { events: ModelEvent[]; error: unknown; server: RawServer };
+/** Lets the server answer with the script, and makes one call with the changed REQUEST. */
 export type Call = (script: Script, change?: Partial<ModelRequest>) => Promise<Outcome>;
 
 export const create = (wire: Wire, origin: string, apiKey = KEY) =>
@@ -56,12 +58,12 @@ export async function run(
 export async function collect(
   stream: AsyncIterable<ModelEvent>,
 ): Promise<{ events: ModelEvent[]; error: unknown }> {
-  const got: ModelEvent[] = [];
+  const receivedEvents: ModelEvent[] = [];
   try {
-    for await (const event of stream) got.push(event);
-    return { events: got, error: undefined };
+    for await (const event of stream) receivedEvents.push(event);
+    return { events: receivedEvents, error: undefined };
   } catch (error) {
-    return { events: got, error };
+    return { events: receivedEvents, error };
   }
 }
 
@@ -71,35 +73,41 @@ export const failed = (failureClass: string, code?: string) => ({
 });
 
 /**
- * The required items of the reply; `givesCallIds`: whether the format's calls have ids of the
- * provider.
+ * The items that the adapter must return for this reply. `givesCallIds`: whether the provider sends
+ * ids of calls in this format.
  */
 export function itemsOf(reply: Reply, givesCallIds = true): ReplyItem[] {
-  const joined = (pieces: readonly string[] = []) => pieces.join("");
+  const join = (pieces: readonly string[] = []) => pieces.join("");
   return [
-    ...(reply.reasoning ? [{ type: "reasoning" as const, text: joined(reply.reasoning) }] : []),
-    ...(reply.text ? [{ type: "text" as const, text: joined(reply.text) }] : []),
+    ...(reply.reasoning ? [{ type: "reasoning" as const, text: join(reply.reasoning) }] : []),
+    ...(reply.text ? [{ type: "text" as const, text: join(reply.text) }] : []),
     ...(reply.calls ?? []).map(({ id, name, pieces }) => ({
       type: "tool_call" as const,
       id: givesCallIds ? id : expect.stringMatching(/./),
       name,
-      arguments: joined(pieces) || "{}",
+      arguments: join(pieces) || "{}",
     })),
   ].map((item) => expect.objectContaining(item));
 }
 
-export function textIn(got: readonly ModelEvent[], type: "text" | "reasoning"): string {
-  return got.map((event) => (event.type === type ? event.text : "")).join("");
+export function textIn(receivedEvents: readonly ModelEvent[], type: "text" | "reasoning"): string {
+  return receivedEvents.map((event) => (event.type === type ? event.text : "")).join("");
 }
 
-/** It closes within milliseconds; a slow machine must not fail a test. */
+/**
+ * Usually the connection closes within milliseconds. The limit is high so that a slow machine does
+ * not fail a test.
+ */
 const CLOSE_WITHIN_MS = 10_000;
 
-/** Fails if the provider's side of the last request stays open. */
+/**
+ * Waits until the connection of the last request is closed on the side of the provider. Fails if it
+ * stays open.
+ */
 export async function closesSoon(server: RawServer): Promise<void> {
   const { closed } = await server.request();
-  const late = new Promise<never>((_, reject) =>
+  const timeout = new Promise<never>((_, reject) =>
     setTimeout(() => reject(new Error("the socket is still open")), CLOSE_WITHIN_MS),
   );
-  await Promise.race([closed, late]);
+  await Promise.race([closed, timeout]);
 }

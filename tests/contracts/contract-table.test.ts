@@ -13,7 +13,7 @@ const result = (
   state,
 });
 
-it("lists cases under their groups, formats side by side, with a mark for missing cases", () => {
+it("lists cases under their groups, with one column per format and a mark for missing cases", () => {
   const table = drawTable([
     result("Ask", "replies", "gives a text"),
     result("Ask", "errors", "classifies a wrong key", "failed"),
@@ -32,7 +32,7 @@ it("lists cases under their groups, formats side by side, with a mark for missin
   ]);
 });
 
-it("shows the worse of two tests with the same name", () => {
+it("shows the worse result if two tests have the same name", () => {
   const both = [result("Ask", "g", "n"), result("Ask", "g", "n", "failed")];
   expect(drawTable(both)).toContain("✗");
   expect(drawTable(both)).not.toContain("✓");

@@ -1,13 +1,13 @@
 import type { Reporter, TestCase, TestModule } from "vitest/node";
 
 /**
- * Prints, after a run with contract tests, which case of the provider contract each wire format
- * passes.
+ * A reporter that prints a table after a run with contract tests. It shows which cases of the
+ * provider contract each wire format passes.
  */
 
 const CONTRACT = /^(?<format>.+) keeps the provider contract$/;
 const MARKS = { passed: "✓", failed: "✗", skipped: "s", pending: "?" } as const;
-const NOT_THERE = "–";
+const MISSING = "–";
 
 /** One test of the contract suite. `group` is empty for a case outside any group. */
 export type ContractResult = {
@@ -44,8 +44,8 @@ function toResult(test: TestCase): ContractResult | null {
 }
 
 /**
- * Cases as rows under their groups, formats as numbered columns, both in the order of their first
- * appearance.
+ * The table: cases as rows under their groups, formats as numbered columns. Both are in the order
+ * of their first appearance.
  */
 export function drawTable(results: readonly ContractResult[]): string {
   const formats = [...new Set(results.map(({ format }) => format))];
@@ -67,11 +67,13 @@ export function drawTable(results: readonly ContractResult[]): string {
   return [`Provider contract: ${legend}`, row("", numbers), ...rows].join("\n");
 }
 
-/** Two tests with the same name are one case, with the worse result. */
+/**
+ * The mark of one case. Two tests with the same name are one case, and the worse result is shown.
+ */
 function markOf(cells: readonly ContractResult[]): string {
   const states = new Set(cells.map(({ state }) => state));
   const worst = (["failed", "pending", "skipped", "passed"] as const).find((state) =>
     states.has(state),
   );
-  return worst === undefined ? NOT_THERE : MARKS[worst];
+  return worst === undefined ? MISSING : MARKS[worst];
 }

@@ -7,14 +7,14 @@ import { cutAfter, SSE_HEADERS } from "../../simulated/raw-server";
 import type { Reply, Wire } from "./wire";
 
 /**
- * A stream's bytes and the point at which its reply is complete, with a check of the result of the
- * first k bytes.
+ * The bytes of a stream, and a check of the result if only the first `k` bytes arrive. The check
+ * knows the number of bytes after which the reply is complete.
  */
-function cutting(wire: Wire, reply: Reply) {
+function prepareCuts(wire: Wire, reply: Reply) {
   const frames = wire.encode(reply);
   const bytes = Buffer.from(frames.join(""));
   const last = frames.findIndex(wire.completes);
-  // Without the line end the frame is already complete: parsers emit pending data at the end.
+  // A frame is complete even without its line end: at the end of the stream, parsers emit the data.
   const completeAt = Buffer.byteLength(
     frames
       .slice(0, last + 1)
@@ -40,7 +40,7 @@ function cutting(wire: Wire, reply: Reply) {
 }
 
 export function cutsContract(wire: Wire, call: Call): void {
-  const endedAfter = async (bytes: Uint8Array) => {
+  const readUntilEnd = async (bytes: Uint8Array) => {
     const answer = async () => new Response(bytes, { headers: SSE_HEADERS });
     const provider = wire.create(
       endpointAt(`https://provider.test${wire.basePath}`, { apiKey: KEY, fetch: answer }),
@@ -50,20 +50,20 @@ export function cutsContract(wire: Wire, call: Call): void {
     );
   };
 
-  it("are never treated as a whole reply, at any end of the stream", async () => {
-    const { bytes, check } = cutting(wire, FULL);
-    for (let k = 0; k < bytes.length; k++) check(k, await endedAfter(bytes.subarray(0, k)));
+  it("are not accepted as a complete reply, if the stream ends after any number of bytes", async () => {
+    const { bytes, check } = prepareCuts(wire, FULL);
+    for (let k = 0; k < bytes.length; k++) check(k, await readUntilEnd(bytes.subarray(0, k)));
   });
 
-  it("are never treated as a whole reply, at any break of the connection", async () => {
-    const { bytes, check } = cutting(wire, FULL);
+  it("are not accepted as a complete reply, if the connection breaks after any number of bytes", async () => {
+    const { bytes, check } = prepareCuts(wire, FULL);
     for (let k = 0; k < bytes.length; k += 97) check(k, await call(cutAfter(bytes.subarray(0, k))));
   });
 
   if (wire.hostedTools.length > 0) {
-    it("of hosted tools are never treated as whole", async () => {
-      const { bytes, check } = cutting(wire, hostedReply(wire));
-      for (let k = 0; k < bytes.length; k += 13) check(k, await endedAfter(bytes.subarray(0, k)));
+    it("are not accepted as a complete reply, if the reply uses hosted tools", async () => {
+      const { bytes, check } = prepareCuts(wire, hostedReply(wire));
+      for (let k = 0; k < bytes.length; k += 13) check(k, await readUntilEnd(bytes.subarray(0, k)));
     });
   }
 }

@@ -18,13 +18,13 @@ export function abortContract(wire: Wire, server: () => RawServer): void {
   const [first = "", second = ""] = wire.encode({ text: ["x"], stop: "stop" });
 
   it.each<{ name: string; script: Script }>([
-    { name: "while the provider has not answered", script: () => undefined },
-    { name: "in the middle of a reply", script: silentAfter(first + second) },
+    { name: "an abort before the provider responds", script: () => undefined },
+    { name: "an abort in the middle of a reply", script: silentAfter(first + second) },
     {
-      name: "in the middle of an error",
+      name: "an abort in the middle of an error body",
       script: (response) => void response.writeHead(500).write("sorr"),
     },
-  ])("$name closes the provider's socket and throws the reason", async ({ script }) => {
+  ])("$name closes the connection and throws the reason of the abort", async ({ script }) => {
     server().answer(script);
     const user = new AbortController();
     const reading = collect(create(wire, server().origin).stream(REQUEST, user.signal));
@@ -36,7 +36,7 @@ export function abortContract(wire: Wire, server: () => RawServer): void {
     await closesSoon(server());
   });
 
-  it("before the call sends nothing", async () => {
+  it("a call that is aborted before it starts sends nothing", async () => {
     server().answer(silentAfter(""));
     const reason = new Error("too late");
     const { error } = await collect(
@@ -46,7 +46,7 @@ export function abortContract(wire: Wire, server: () => RawServer): void {
     expect(server().received).toEqual([]);
   });
 
-  it("takes precedence over buffered events", async () => {
+  it("an abort takes precedence over buffered events", async () => {
     server().answer(events(wire.encode(FULL)));
     const user = new AbortController();
     const reason = new Error("enough");
@@ -61,7 +61,7 @@ export function abortContract(wire: Wire, server: () => RawServer): void {
     expect(got).toHaveLength(1);
   });
 
-  it("is implied when the caller stops reading", async () => {
+  it("a caller that stops reading aborts the call", async () => {
     server().answer(silentAfter(wire.encode(FULL).slice(0, 4).join("")));
     for await (const _ of create(wire, server().origin).stream(
       REQUEST,
@@ -72,46 +72,53 @@ export function abortContract(wire: Wire, server: () => RawServer): void {
   });
 }
 
-/** Servers that have sent a complete reply and leave the connection open. */
+/** Cases of servers that send a complete reply and leave the connection open. */
 export function openEndContract(wire: Wire, server: () => RawServer): void {
-  /** The adapter waits 3 s for late events; the rest is a margin for slow machines. */
+  /**
+   * The adapter waits 3 s for late events. The limit is higher, so that a slow machine does not
+   * fail a test.
+   */
   const SOON_MS = 10_000;
   const frames = wire.encode(FULL);
-  const complete = frames.findIndex(wire.completes) + 1;
-  const late = frames.slice(complete).filter((frame) => !frame.includes("[DONE]"));
+  const completeFrames = frames.findIndex(wire.completes) + 1;
+  const lateFrames = frames.slice(completeFrames).filter((frame) => !frame.includes("[DONE]"));
 
   it.each<{ name: string; script: Script; usage: object | null }>([
     {
       name: "a complete reply",
-      script: silentAfter(frames.slice(0, complete).join("")),
-      usage: late.some((frame) => frame.includes('"usage"')) ? null : USAGE,
+      script: silentAfter(frames.slice(0, completeFrames).join("")),
+      usage: lateFrames.some((frame) => frame.includes('"usage"')) ? null : USAGE,
     },
     {
-      name: "usage that arrives a moment after it",
+      name: "a complete reply with usage 500 ms later",
       script: async (response, received) => {
-        await silentAfter(frames.slice(0, complete).join(""))(response, received);
+        await silentAfter(frames.slice(0, completeFrames).join(""))(response, received);
         await new Promise((resolve) => setTimeout(resolve, 500));
-        response.write(late.join(""));
+        response.write(lateFrames.join(""));
       },
       usage: USAGE,
     },
-  ])("$name is returned soon", { timeout: 30_000 }, async ({ script, usage }) => {
-    server().answer(script);
-    const startedAt = performance.now();
-    const { events: got, error } = await collect(
-      create(wire, server().origin).stream(REQUEST, new AbortController().signal),
-    );
-    expect(error).toBeUndefined();
-    const items = itemsOf(FULL, wire.givesCallIds);
-    expect(got.at(-1)).toMatchObject({ type: "stop", reason: "tool_calls", items, usage });
-    expect(performance.now() - startedAt).toBeLessThan(SOON_MS);
-    await closesSoon(server());
-  });
+  ])(
+    "$name is returned although the connection stays open",
+    { timeout: 30_000 },
+    async ({ script, usage }) => {
+      server().answer(script);
+      const startedAt = performance.now();
+      const { events: got, error } = await collect(
+        create(wire, server().origin).stream(REQUEST, new AbortController().signal),
+      );
+      expect(error).toBeUndefined();
+      const items = itemsOf(FULL, wire.givesCallIds);
+      expect(got.at(-1)).toMatchObject({ type: "stop", reason: "tool_calls", items, usage });
+      expect(performance.now() - startedAt).toBeLessThan(SOON_MS);
+      await closesSoon(server());
+    },
+  );
 }
 
 type Timeout = { name: string; script: Script; limits: object; message: RegExp };
 
-/** Providers that keep a call waiting, and the time limit that ends each wait. */
+/** Providers that keep a call waiting, with the time limit that ends each wait. */
 const timeouts = (frames: readonly string[]): Timeout[] => [
   {
     name: "a provider that sends no headers",
@@ -126,14 +133,14 @@ const timeouts = (frames: readonly string[]): Timeout[] => [
     message: /first byte/,
   },
   {
-    name: "a provider that falls silent",
+    name: "a provider that stops sending in the middle",
     script: silentAfter(frames.slice(0, 3).join("")),
     limits: { idleMs: 60 },
     message: /No data arrived/,
   },
   {
-    name: "a provider that never ends",
-    script: dripping(frames.slice(0, 3)),
+    name: "a provider that sends comments without end",
+    script: withEndlessComments(frames.slice(0, 3)),
     limits: { totalMs: 150 },
     message: /total/,
   },
@@ -141,10 +148,10 @@ const timeouts = (frames: readonly string[]): Timeout[] => [
 
 export function timeContract(wire: Wire, server: () => RawServer): void {
   const frames = wire.encode(FULL);
-  it.each(timeouts(frames))("end the wait for $name", async ({ script, limits, message }) => {
+  it.each(timeouts(frames))("end a call to $name", async ({ script, limits, message }) => {
     server().answer(script);
-    const generous = { firstByteMs: 5_000, idleMs: 5_000, totalMs: 5_000, ...limits };
-    const provider = withTimeLimits(create(wire, server().origin), generous, SYSTEM_TIMERS);
+    const limitsOfCall = { firstByteMs: 5_000, idleMs: 5_000, totalMs: 5_000, ...limits };
+    const provider = withTimeLimits(create(wire, server().origin), limitsOfCall, SYSTEM_TIMERS);
     const { error } = await collect(provider.stream(REQUEST, new AbortController().signal));
     expect(error).toMatchObject({
       failureClass: "transient",
@@ -154,8 +161,8 @@ export function timeContract(wire: Wire, server: () => RawServer): void {
     await closesSoon(server());
   });
 
-  it("are kept alive by comments that make no event", async () => {
-    const timers = new ManualTimers(); // independent of the machine's load
+  it("do not end a call while comments arrive, although comments are not events", async () => {
+    const timers = new ManualTimers(); // so that the load of the machine has no effect
     const emitter = new EventEmitter();
     server().answer(async (response) => {
       response.writeHead(200, SSE_HEADERS);
@@ -169,19 +176,21 @@ export function timeContract(wire: Wire, server: () => RawServer): void {
     });
     const limits = { firstByteMs: 400, idleMs: 300, totalMs: 10_000 };
     const provider = withTimeLimits(create(wire, server().origin), limits, timers);
-    const noted = () => void emitter.emit("received");
-    const { error } = await collect(provider.stream(REQUEST, new AbortController().signal, noted));
+    const onBytes = () => void emitter.emit("received");
+    const { error } = await collect(
+      provider.stream(REQUEST, new AbortController().signal, onBytes),
+    );
     expect(error).toBeUndefined();
     expect(timers.now()).toBeGreaterThan(3 * limits.idleMs);
   });
 }
 
 /** Sends the frames and then a comment every 10 ms until the connection closes. */
-function dripping(frames: readonly string[]): Script {
+function withEndlessComments(frames: readonly string[]): Script {
   return (response, { closed }) => {
     response.writeHead(200, SSE_HEADERS);
     response.write(frames.join(""));
-    const drip = setInterval(() => response.write(": still here\n\n"), 10);
-    void closed.then(() => clearInterval(drip));
+    const timer = setInterval(() => response.write(": still here\n\n"), 10);
+    void closed.then(() => clearInterval(timer));
   };
 }

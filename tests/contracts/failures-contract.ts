@@ -22,7 +22,10 @@ import {
 } from "../../simulated/raw-server";
 import type { Wire } from "./wire";
 
-/** The result of each format's own errors. Not every format treats a content filter as an error. */
+/**
+ * The failure classes that the errors of each format must cover. `content_filter` is missing: not
+ * every format reports a content filter as an error.
+ */
 const NEEDED_CLASSES: readonly FailureClass[] = [
   "bad_credentials",
   "unknown_model",
@@ -33,15 +36,17 @@ const NEEDED_CLASSES: readonly FailureClass[] = [
 ];
 
 export function errorsContract(wire: Wire, call: Call): void {
-  it("cover every failure class that a caller treats differently", () => {
+  it("cover every failure class for which callers have their own rule", () => {
     expect(
-      NEEDED_CLASSES.filter((one) => !wire.errors.some(({ failureClass }) => failureClass === one)),
+      NEEDED_CLASSES.filter(
+        (required) => !wire.errors.some(({ failureClass }) => failureClass === required),
+      ),
     ).toEqual([]);
   });
 
   const classes = [...new Set(wire.errors.map(({ failureClass }) => failureClass))].sort();
   it.each(classes.map((failureClass) => ({ failureClass })))(
-    "have the failure class $failureClass",
+    "of the class $failureClass get this class from the adapter",
     async ({ failureClass }) => {
       for (const { name, status, body } of wire.errors.filter(
         (one) => one.failureClass === failureClass,
@@ -55,7 +60,7 @@ export function errorsContract(wire: Wire, call: Call): void {
   );
 
   it.each([500, 502, 503, 504, 520, 524, 529])(
-    "treats status %i as transient, and sends one request only",
+    "with status %i are transient, and the request is sent only once",
     async (status) => {
       const { error, server } = await call(
         answer(status, "<html><title>down</title></html>", { "content-type": "text/html" }),
@@ -69,19 +74,19 @@ export function errorsContract(wire: Wire, call: Call): void {
     },
   );
 
-  it("stops reading an endless error body", async () => {
+  it("with an endless body are read only in part", async () => {
     const { error } = await call(endlessError);
     expect(error).toMatchObject(failed("transient", "server_error"));
   });
 
-  it("classifies an error inside a running stream", async () => {
+  it("inside a running stream are classified", async () => {
     const [first = ""] = wire.encode({ text: ["x"], stop: "stop" });
     const { events: got, error } = await call(events([first, wire.midStreamError.frame]));
     expect(error).toMatchObject(failed(wire.midStreamError.failureClass));
     expect(got.some((event) => event.type === "stop")).toBe(false);
   });
 
-  it("reports a refused connection as transient and as not sent", async () => {
+  it("that refuse the connection are transient", async () => {
     const gone = await startRawServer();
     await gone.close();
     const { error } = await collect(
@@ -101,7 +106,7 @@ const endlessError: Script = (response) => {
   feed();
 };
 
-/** A provider may repeat the key in any error. */
+/** Cases of providers that repeat the key in an error. */
 export function echoesContract(wire: Wire, call: Call): void {
   it("D21 never exposes the key, even if the provider echoes it", async () => {
     const { error } = await call(
@@ -132,41 +137,49 @@ export function echoesContract(wire: Wire, call: Call): void {
 export function waitsContract(call: Call): void {
   const inAMinute = () => new Date(Date.now() + 60_000).toUTCString();
   it.each([
-    { name: "no wait", headers: () => ({}), low: undefined, high: undefined },
-    { name: "seconds", headers: () => ({ "retry-after": "7" }), low: 7_000, high: 7_000 },
+    { name: "no delay", headers: () => ({}), min: undefined, max: undefined },
+    { name: "a delay in seconds", headers: () => ({ "retry-after": "7" }), min: 7_000, max: 7_000 },
     {
-      name: "parts of a second",
+      name: "a delay in fractions of a second",
       headers: () => ({ "retry-after": "1.5" }),
-      low: 1_500,
-      high: 1_500,
+      min: 1_500,
+      max: 1_500,
     },
     {
-      name: "a negative wait",
+      name: "a negative delay",
       headers: () => ({ "retry-after": "-5" }),
-      low: undefined,
-      high: undefined,
+      min: undefined,
+      max: undefined,
     },
     {
-      name: "a wait in an unknown format",
+      name: "a delay in an unknown format",
       headers: () => ({ "retry-after": "soon" }),
-      low: undefined,
-      high: undefined,
+      min: undefined,
+      max: undefined,
     },
-    { name: "milliseconds", headers: () => ({ "retry-after-ms": "350" }), low: 350, high: 350 },
-    { name: "a date", headers: () => ({ "retry-after": inAMinute() }), low: 50_000, high: 61_000 },
     {
-      name: "an absurd wait",
-      headers: () => ({ "retry-after": "1000000000" }),
-      low: 1e12,
-      high: 1e12,
+      name: "a delay in milliseconds",
+      headers: () => ({ "retry-after-ms": "350" }),
+      min: 350,
+      max: 350,
     },
-  ])("reads a 429 with $name", async ({ headers, low, high }) => {
-    const { error } = await call(answer(429, { error: { message: "slow down" } }, headers()));
-    expect(error).toMatchObject(failed("transient", "rate_limited"));
-    const wait = error instanceof ProviderError ? error.details.retryAfterMs : Number.NaN;
-    if (low === undefined) expect(wait).toBeUndefined();
-    else expect(wait).toSatisfy((ms: number) => ms >= low && ms <= high);
-  });
+    { name: "a date", headers: () => ({ "retry-after": inAMinute() }), min: 50_000, max: 61_000 },
+    {
+      name: "a delay of 31 years",
+      headers: () => ({ "retry-after": "1000000000" }),
+      min: 1e12,
+      max: 1e12,
+    },
+  ])(
+    "with status 429 and $name are reported with the delay, if it is valid",
+    async ({ headers, min, max }) => {
+      const { error } = await call(answer(429, { error: { message: "slow down" } }, headers()));
+      expect(error).toMatchObject(failed("transient", "rate_limited"));
+      const wait = error instanceof ProviderError ? error.details.retryAfterMs : Number.NaN;
+      if (min === undefined) expect(wait).toBeUndefined();
+      else expect(wait).toSatisfy((ms: number) => ms >= min && ms <= max);
+    },
+  );
 }
 
 type BrokenReply = { name: string; script: Script; code: string };
@@ -188,7 +201,7 @@ function brokenReplies(wire: Wire): BrokenReply[] {
       code: "empty_reply",
     },
     {
-      name: "comments and nothing else",
+      name: "a stream with only comments",
       script: events([": hello\n\n", ": bye\n\n"]),
       code: "stream_cut",
     },
@@ -198,19 +211,19 @@ function brokenReplies(wire: Wire): BrokenReply[] {
       code: "bad_response",
     },
     {
-      name: "a line without end",
+      name: "an endless line",
       script: events(["data: ", "x".repeat(MAX_LINE_BYTES + 1)]),
       code: "bad_response",
     },
     {
-      name: "JSON that does not end",
+      name: "JSON without end",
       script: answer(200, JSON.stringify(["x".repeat(MAX_JSON_BYTES)]), {
         "content-type": "application/json",
       }),
       code: "bad_response",
     },
     {
-      name: "JSON that is no reply",
+      name: "JSON that is not a reply",
       script: answer(200, "[1]", { "content-type": "application/json" }),
       code: "bad_response",
     },
@@ -234,22 +247,22 @@ function unusualEncodings(wire: Wire): { name: string; script: Script }[] {
     { name: "a byte order mark", script: events([`\uFEFF${whole}`]) },
     { name: "CR only", script: events([whole.replaceAll("\n", "\r")]) },
     {
-      name: "keep-alive comments in between",
+      name: "keep-alive comments between the events",
       script: events(frames.flatMap((frame) => [": keep-alive\n\n", frame])),
     },
     { name: "no blank line at the end", script: events([whole.trimEnd()]) },
-    { name: "one byte at a time, characters split", script: bytewise },
+    { name: "one byte at a time, so that characters are split", script: bytewise },
   ];
 }
 
 export function brokenContract(wire: Wire, call: Call): void {
-  it.each(brokenReplies(wire))("reports $name as transient", async ({ script, code }) => {
+  it.each(brokenReplies(wire))("$name is a transient failure", async ({ script, code }) => {
     const { events: got, error } = await call(script);
     expect(got.some((event) => event.type === "stop")).toBe(false);
     expect(error).toMatchObject(failed("transient", code));
   });
 
-  it.each(unusualEncodings(wire))("reads a stream with $name", async ({ script }) => {
+  it.each(unusualEncodings(wire))("a stream with $name is read completely", async ({ script }) => {
     const { events: got, error } = await call(script);
     expect(error).toBeUndefined();
     expect(got.at(-1)).toMatchObject({

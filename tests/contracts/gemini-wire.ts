@@ -5,8 +5,8 @@ import { isJsonObject } from "../../src/providers/json";
 import type { Reply, Wire } from "./wire";
 
 /**
- * `streamGenerateContent` like Google's: frames end in CRLF, each is a complete response, and calls
- * arrive whole.
+ * `streamGenerateContent` as Google implements it: frames end in CRLF, each frame is a complete
+ * response, and calls arrive complete.
  */
 
 const frame = (data: unknown) => `data: ${JSON.stringify(data)}\r\n\r\n`;
@@ -147,7 +147,7 @@ export const GEMINI: Wire = {
       failureClass: "bad_credentials",
     },
     {
-      name: "a key without the right",
+      name: "a key without permission",
       status: 403,
       body: error(
         403,
@@ -167,13 +167,13 @@ export const GEMINI: Wire = {
       failureClass: "unknown_model",
     },
     {
-      name: "a context too long",
+      name: "a context that is too long",
       status: 400,
       body: error(400, "INVALID_ARGUMENT", TOO_LONG),
       failureClass: "context_too_long",
     },
     {
-      name: "a minute's requests used up",
+      name: "an exhausted limit per minute",
       status: 429,
       body: error(429, "RESOURCE_EXHAUSTED", QUOTA, [
         violation("GenerateRequestsPerMinutePerProjectPerModel-FreeTier"),
@@ -182,7 +182,7 @@ export const GEMINI: Wire = {
       failureClass: "transient",
     },
     {
-      name: "a day's requests used up",
+      name: "an exhausted limit per day",
       status: 429,
       body: error(429, "RESOURCE_EXHAUSTED", QUOTA, [
         violation("GenerateRequestsPerDayPerProjectPerModel-FreeTier"),
@@ -191,7 +191,7 @@ export const GEMINI: Wire = {
       failureClass: "quota",
     },
     {
-      name: "a country not served",
+      name: "an unsupported country",
       status: 400,
       body: error(400, "FAILED_PRECONDITION", "User location is not supported for the API use."),
       failureClass: "bad_request",
@@ -207,7 +207,7 @@ export const GEMINI: Wire = {
       failureClass: "bad_request",
     },
     {
-      name: "a server's mistake",
+      name: "a server error",
       status: 500,
       body: error(500, "INTERNAL", "An internal error has occurred. Please retry."),
       failureClass: "transient",
@@ -239,30 +239,32 @@ function prefixOf(body: unknown): readonly unknown[] {
 }
 
 /**
- * The model's calls are followed by one user content with a result for each: in order, under the
- * same id and name.
+ * Checks that the calls of the model are followed by one user content with a result for each call,
+ * in the same order and with the same id and name.
  */
 function acceptsHistory(body: unknown): string | null {
-  let owed: readonly unknown[] = [];
+  let openCalls: readonly unknown[] = [];
   for (const [n, content] of listOf(fieldsOf(body)["contents"]).map(fieldsOf).entries()) {
     const parts = listOf(content["parts"]).map(fieldsOf);
-    const results = parts.flatMap(({ functionResponse: one }) =>
-      one === undefined ? [] : [fieldsOf(one)],
+    const results = parts.flatMap(({ functionResponse: response }) =>
+      response === undefined ? [] : [fieldsOf(response)],
     );
     if (parts.length === 0) return `contents[${n}] is empty`;
-    if (JSON.stringify(results.map(({ id, name }) => ({ id, name }))) !== JSON.stringify(owed)) {
-      return `contents[${n}]: results ${JSON.stringify(results)} for ${JSON.stringify(owed)}`;
+    if (
+      JSON.stringify(results.map(({ id, name }) => ({ id, name }))) !== JSON.stringify(openCalls)
+    ) {
+      return `contents[${n}]: results ${JSON.stringify(results)} for ${JSON.stringify(openCalls)}`;
     }
-    if (results.some(({ response: one }) => !isJsonObject(one)))
-      return `contents[${n}]: a result that is no object`;
-    const calls = parts.flatMap(({ functionCall: one }) =>
-      one === undefined ? [] : [fieldsOf(one)],
+    if (results.some(({ response: content }) => !isJsonObject(content)))
+      return `contents[${n}]: a result that is not an object`;
+    const calls = parts.flatMap(({ functionCall: call }) =>
+      call === undefined ? [] : [fieldsOf(call)],
     );
     if (calls.length > 0 && content["role"] !== "model")
       return `contents[${n}]: calls of ${content["role"]}`;
     if (calls.some(({ args }) => !isJsonObject(args)))
       return `contents[${n}]: a call without arguments`;
-    owed = calls.map(({ id, name }) => ({ id, name }));
+    openCalls = calls.map(({ id, name }) => ({ id, name }));
   }
-  return owed.length > 0 ? `no results for ${JSON.stringify(owed)}` : null;
+  return openCalls.length > 0 ? `no results for ${JSON.stringify(openCalls)}` : null;
 }

@@ -10,19 +10,19 @@ const replyWith =
   (response) =>
     void response.writeHead(200, { ...SSE_HEADERS, ...headers }).end(wire.encode(FULL).join(""));
 
-/** Headers of a reply besides its content type: the adapter ignores them. */
+/** The adapter must ignore all headers of a reply except the content type. */
 export function headersContract(wire: Wire, call: Call): void {
   it.each([
     { name: "cookies, refreshes and links", headers: HOSTILE_HEADERS },
-    { name: "ten kilobytes more than it needs", headers: { "x-padding": "x".repeat(10_000) } },
+    { name: "ten kilobytes of padding", headers: { "x-padding": "x".repeat(10_000) } },
     { name: "the address of another server", headers: { location: "http://169.254.169.254/" } },
   ])(
-    "D20 a reply with $name in its headers is read like any other, and the next request sends none of them",
+    "D20 a reply with $name in its headers is read normally, and the next request contains none of them",
     async ({ headers }) => {
-      for (const nth of ["first", "second"]) {
+      for (const attempt of ["first", "second"]) {
         const { events, error, server } = await call(replyWith(wire, headers));
-        expect(error, nth).toBeUndefined();
-        expect(events.at(-1), nth).toMatchObject({
+        expect(error, attempt).toBeUndefined();
+        expect(events.at(-1), attempt).toMatchObject({
           type: "stop",
           items: itemsOf(FULL, wire.givesCallIds),
         });
@@ -49,35 +49,38 @@ const METADATA = "http://169.254.169.254/.well-known/oauth-protected-resource";
 const pointsTo = (url: string) =>
   `Bearer realm="x", resource_metadata="${url}", authorization_uri="${url}"`;
 
-/** URLs that a reply names in its headers: the adapter fetches none. */
+/** The adapter must not fetch URLs that the headers of a reply contain. */
 export function namedUrlsContract(wire: Wire): void {
   it.each([
     {
-      name: "a 401 that names its metadata",
+      name: "a 401 response with a metadata URL",
       status: 401,
       headersTo: (url: string) => ({ "www-authenticate": pointsTo(url) }),
     },
     {
-      name: "a 200 that names a location",
+      name: "a 200 response with a location",
       status: 200,
       headersTo: (url: string) => ({ location: url, "content-location": url }),
     },
   ])(
-    "D12 $name ends with exactly one request, and the named URL is not fetched",
+    "D12 $name causes no second request, and its URL is not fetched",
     async ({ status, headersTo }) => {
-      const [server, named] = [await startRawServer(), await startRawServer()];
-      for (const elsewhere of [METADATA, `${named.origin}/elsewhere`]) {
-        const asked: string[] = [];
-        const noted: typeof fetch = (input, init) => {
-          asked.push(new URL(input instanceof Request ? input.url : input).origin);
+      const [server, otherServer] = [await startRawServer(), await startRawServer()];
+      for (const otherUrl of [METADATA, `${otherServer.origin}/elsewhere`]) {
+        const requestedOrigins: string[] = [];
+        const recordingFetch: typeof fetch = (input, init) => {
+          requestedOrigins.push(new URL(input instanceof Request ? input.url : input).origin);
           return fetch(input, init);
         };
         const body = status === 200 ? wire.encode(FULL).join("") : "{}";
         server.answer(
           (response) =>
-            void response.writeHead(status, { ...SSE_HEADERS, ...headersTo(elsewhere) }).end(body),
+            void response.writeHead(status, { ...SSE_HEADERS, ...headersTo(otherUrl) }).end(body),
         );
-        const options = endpointAt(server.origin + wire.basePath, { apiKey: KEY, fetch: noted });
+        const options = endpointAt(server.origin + wire.basePath, {
+          apiKey: KEY,
+          fetch: recordingFetch,
+        });
         const { events, error } = await collect(
           wire.create(options).stream(REQUEST, new AbortController().signal),
         );
@@ -87,13 +90,13 @@ export function namedUrlsContract(wire: Wire): void {
             expect.objectContaining({ type: "stop" }),
           ]);
         else expect(error).toMatchObject(failed("bad_credentials"));
-        expect([asked, server.received.length, named.received.length]).toEqual([
+        expect([requestedOrigins, server.received.length, otherServer.received.length]).toEqual([
           [server.origin],
           1,
           0,
         ]);
       }
-      await Promise.all([server.close(), named.close()]);
+      await Promise.all([server.close(), otherServer.close()]);
     },
   );
 }

@@ -5,9 +5,13 @@ import { hostedReply, offered } from "./hosted-contract";
 import { events } from "../../simulated/raw-server";
 import type { Reply, Wire } from "./wire";
 
+/** A round of several calls. `between` follows each reply and its tool results. */
 type Round = { name: string; replies: readonly Reply[]; between: Message[] };
 
-/** Uses the id `id_a` again, like servers that number the calls of each reply from the start. */
+/**
+ * A second reply that uses the id `id_a` again. Some servers number the calls of each reply from
+ * the start.
+ */
 const second: Reply = {
   reasoning: ["now this"],
   text: ["One more."],
@@ -16,24 +20,28 @@ const second: Reply = {
 };
 const last: Reply = { text: ["done"], stop: "stop" };
 
-/** Rounds of several calls. `between`: messages that follow each reply and its tool results. */
+/** The rounds to test. */
 const rounds = (wire: Wire): Round[] => [
-  { name: "calls, results and calls again", replies: [FULL, second, last], between: [] },
-  { name: "calls without a text", replies: [{ ...FULL, text: [] }, last], between: [] },
   {
-    name: "a text without calls",
+    name: "a round with calls, results and further calls",
+    replies: [FULL, second, last],
+    between: [],
+  },
+  { name: "a round with calls but no text", replies: [{ ...FULL, text: [] }, last], between: [] },
+  {
+    name: "a round with a text but no calls",
     replies: [{ text: ["hm"], stop: "stop" as const }, last],
     between: [nudge("go on")],
   },
   {
-    name: "newer answers injected after the results",
+    name: "a round with newer answers after the results",
     replies: [FULL, second, last],
     between: [nudge("newer answers")],
   },
   ...(wire.hostedTools.length > 0
     ? [
         {
-          name: "hosted tools among the calls",
+          name: "a round with hosted tools and calls",
           replies: [hostedReply(wire), second, last],
           between: [],
         },
@@ -67,21 +75,22 @@ async function bodiesOf(
 }
 
 /**
- * The next request repeats the reply. The provider must accept it and find its prefix in the cache.
+ * Each next request contains the previous reply. The provider must accept this request, and its
+ * beginning must be in the prompt cache.
  */
 export function historyContract(wire: Wire, call: Call): void {
-  describe.each(rounds(wire))("of $name", (round) => {
-    it("is accepted by the provider after being stored", async () => {
+  describe.each(rounds(wire))("$name", (round) => {
+    it("is accepted by the provider after it was stored as JSON", async () => {
       const sent = await bodiesOf({ wire, call }, round);
       expect(sent.map((body) => wire.acceptsHistory(body))).toEqual(sent.map(() => null));
     });
 
-    it("starts with the previous request, so that the provider's cache applies", async () => {
+    it("makes requests that begin with the previous request, so that the prompt cache applies", async () => {
       const prefixes = (await bodiesOf({ wire, call }, round)).map((body) => wire.prefixOf(body));
       for (const [n, prefix] of prefixes.entries()) {
-        const before = prefixes[n - 1] ?? [];
-        expect(prefix.slice(0, before.length)).toEqual(before);
-        expect(prefix.length).toBeGreaterThan(before.length);
+        const previous = prefixes[n - 1] ?? [];
+        expect(prefix.slice(0, previous.length)).toEqual(previous);
+        expect(prefix.length).toBeGreaterThan(previous.length);
       }
     });
   });
@@ -90,8 +99,8 @@ export function historyContract(wire: Wire, call: Call): void {
 const nudge = (text: string): Message => ({ role: "user", text });
 
 /**
- * The reply as a part of the next request, with a result for each call, after it was stored as
- * JSON.
+ * The messages for the next request: the reply after it was stored as JSON, and a result for each
+ * of its calls.
  */
 function roundTrip(items: ReplyItem[]): Message[] {
   const results = items.flatMap((item): Message[] =>

@@ -18,8 +18,8 @@ const SAMPLES: Readonly<Record<HostedToolName, HostedUse>> = {
 const CITATION: Citation = { url: "https://weather.example/bern", title: "Weather in Bern" };
 
 /**
- * A reply with a use of each hosted tool of the format, with sources if it searches, and calls of
- * the agent's own tools.
+ * A reply with one use of each hosted tool of the format and with calls of our own tools. It has
+ * citations if one of the tools searches.
  */
 export function hostedReply(wire: Wire): Reply & { hosted: HostedUse[] } {
   const hosted = wire.hostedTools.map((name) => SAMPLES[name]);
@@ -27,13 +27,13 @@ export function hostedReply(wire: Wire): Reply & { hosted: HostedUse[] } {
   return { ...FULL, hosted, ...(cited && { citations: [CITATION] }) };
 }
 
-/** The format's hosted tools as a request offers them. */
+/** The hosted tools of the format, in the form in which a request offers them. */
 export const offered = (wire: Wire): HostedTool[] =>
   wire.hostedTools.map((name) => ({ name, maxUses: 3 }));
 
 /**
- * Tools that the provider runs: reported beside the answer, never in its text, and without effect
- * on the agent's own calls.
+ * Tools that the provider runs. Their uses are reported next to the answer and never in its text.
+ * They have no effect on calls of our own tools.
  */
 export function hostedContract(wire: Wire, call: Call): void {
   const reply = hostedReply(wire);
@@ -43,7 +43,7 @@ export function hostedContract(wire: Wire, call: Call): void {
       await call(events(wire.encode({ ...reply, ...change })), { hostedTools: offered(wire) }),
     );
 
-  it("keep every other call of the same reply", async () => {
+  it("do not affect other calls in the same reply", async () => {
     const { stop } = await ask();
     expect(stop.reason).toBe("tool_calls");
     const calls = stop.items.flatMap((item) =>
@@ -66,14 +66,16 @@ export function hostedContract(wire: Wire, call: Call): void {
     );
   });
 
-  it("keep their results out of the text", async () => {
+  it("do not add their results to the text", async () => {
     const { got, stop } = await ask();
-    const said = (FULL.text ?? []).join("");
-    expect(textIn(got, "text")).toBe(said);
-    expect(stop.items.map((item) => (item.type === "text" ? item.text : "")).join("")).toBe(said);
+    const expectedText = (FULL.text ?? []).join("");
+    expect(textIn(got, "text")).toBe(expectedText);
+    expect(stop.items.map((item) => (item.type === "text" ? item.text : "")).join("")).toBe(
+      expectedText,
+    );
   });
 
-  it("stream their input while the model writes it", async () => {
+  it("show their input while the model writes it", async () => {
     const { got } = await ask();
     for (const { name, input } of uses) expect(hostedText(got, name)).toBe(input);
     expect(got.findIndex((event) => event.type === "hosted_tool")).toBeLessThan(
@@ -82,7 +84,7 @@ export function hostedContract(wire: Wire, call: Call): void {
   });
 
   if (reply.citations) {
-    it("report the sources of the text separately", async () => {
+    it("report the sources of the text as citations", async () => {
       const { stop } = await ask();
       expect(stop.citations).toEqual([expect.objectContaining(CITATION)]);
     });

@@ -13,17 +13,17 @@ const CONVERSATION_BYTES = 8 * 1024 * 1024;
 setFlagsFromString("--expose-gc");
 const collectGarbage: () => void = runInNewContext("gc");
 
-/** The memory of a reply that streams for minutes. */
+/** The memory of a call while its reply streams, which can take minutes. */
 export function memoryContract(wire: Wire): void {
-  it("keeps nothing of the conversation while the reply streams", async () => {
+  it("does not contain the conversation while the reply streams", async () => {
     const frames = wire.encode({ text: ["one", "two"], stop: "stop" });
     const body = new TransformStream<Uint8Array, Uint8Array>();
     const writer = body.writable.getWriter();
     const write = (text: string) => void writer.write(new TextEncoder().encode(text));
-    const at = frames.findIndex((frame) => frame.includes("one")) + 1;
-    write(frames.slice(0, at).join(""));
+    const split = frames.findIndex((frame) => frame.includes("one")) + 1;
+    write(frames.slice(0, split).join(""));
 
-    const before = liveBytes();
+    const bytesBefore = liveBytes();
     const { request, release } = releasableRequest(longRequest(), () => REQUEST.messages);
     let sentBytes = 0;
     const fetch: typeof globalThis.fetch = async (_, init) => {
@@ -41,10 +41,10 @@ export function memoryContract(wire: Wire): void {
       got.push(event.text);
       if (got.length > 1) continue;
       expect(sentBytes).toBeGreaterThan(CONVERSATION_BYTES);
-      expect(await settledBytes(before + CONVERSATION_BYTES / 4)).toBeLessThan(
-        before + CONVERSATION_BYTES / 4,
+      expect(await lowestLiveBytes(bytesBefore + CONVERSATION_BYTES / 4)).toBeLessThan(
+        bytesBefore + CONVERSATION_BYTES / 4,
       );
-      write(frames.slice(at).join(""));
+      write(frames.slice(split).join(""));
       void writer.close();
     }
     expect(got).toEqual(["one", "two"]);
@@ -59,15 +59,16 @@ const longRequest = () => ({
 });
 
 /**
- * Live memory after the runtime had time to release it: one collection does not free all buffers.
+ * The live memory after several garbage collections, because one collection does not free all
+ * buffers. Stops as soon as it is below `limit`.
  */
-async function settledBytes(enough: number): Promise<number> {
-  let least = liveBytes();
-  for (let again = 0; again < 10 && least >= enough; again += 1) {
+async function lowestLiveBytes(limit: number): Promise<number> {
+  let lowest = liveBytes();
+  for (let attempt = 0; attempt < 10 && lowest >= limit; attempt += 1) {
     await new Promise((resolve) => setTimeout(resolve, 20));
-    least = Math.min(least, liveBytes());
+    lowest = Math.min(lowest, liveBytes());
   }
-  return least;
+  return lowest;
 }
 
 function liveBytes(): number {

@@ -4,7 +4,7 @@ import { hostById } from "../../src/providers/hosts";
 import { isJsonObject, parseJson } from "../../src/providers/json";
 import type { Reply, Wire } from "./wire";
 
-/** Chat Completions like its servers. */
+/** Chat Completions as servers implement it. */
 
 const frame = (data: unknown) =>
   `data: ${typeof data === "string" ? data : JSON.stringify(data)}\n\n`;
@@ -90,7 +90,7 @@ export const OPENAI_CHAT: Wire = {
       failureClass: "unknown_model",
     },
     {
-      name: "a context too long",
+      name: "a context that is too long",
       status: 400,
       body: error(
         "context_length_exceeded",
@@ -105,7 +105,7 @@ export const OPENAI_CHAT: Wire = {
       failureClass: "content_filter",
     },
     {
-      name: "a quota used up",
+      name: "an exhausted quota",
       status: 429,
       body: error("insufficient_quota", "You exceeded your quota"),
       failureClass: "quota",
@@ -133,7 +133,7 @@ export const OPENAI_CHAT: Wire = {
   prefixOf,
 };
 
-/** Hosts whose thinking models reject calls without the preceding reasoning. */
+/** The format at hosts whose thinking models refuse calls without the reasoning before them. */
 export const OPENAI_CHAT_THINKING: Wire = {
   ...OPENAI_CHAT,
   name: "Chat, thinking",
@@ -143,13 +143,13 @@ export const OPENAI_CHAT_THINKING: Wire = {
 };
 
 function missingReasoning(body: unknown): string | null {
-  const without = listOf(fieldsOf(body)["messages"])
+  const index = listOf(fieldsOf(body)["messages"])
     .map(fieldsOf)
     .findIndex(
       ({ role, tool_calls, reasoning_content }) =>
         role === "assistant" && tool_calls && !reasoning_content,
     );
-  return without < 0 ? null : `messages[${without}]: calls without their reasoning`;
+  return index < 0 ? null : `messages[${index}]: calls without their reasoning`;
 }
 
 const listOf = (value: unknown): readonly unknown[] => (Array.isArray(value) ? value : []);
@@ -162,40 +162,42 @@ function prefixOf(body: unknown): readonly unknown[] {
 }
 
 /**
- * By the strictest servers' rules: a message with calls is followed by one result for each,
- * directly and in order, and ids are unique.
+ * Checks the rules of the strictest servers: a message with calls is followed directly by one
+ * result for each call, in order, and all ids are unique.
  */
 function acceptsHistory(body: unknown): string | null {
-  const seen = new Set<unknown>();
-  let owed: unknown[] = [];
+  const usedIds = new Set<unknown>();
+  let openIds: unknown[] = [];
   for (const [n, message] of listOf(fieldsOf(body)["messages"]).map(fieldsOf).entries()) {
-    const at = `messages[${n}]`;
+    const path = `messages[${n}]`;
     if (message["role"] === "tool") {
-      if (message["tool_call_id"] !== owed.shift()) return `${at}: a result in the wrong place`;
-      if (typeof message["content"] !== "string") return `${at}: a result without text`;
+      if (message["tool_call_id"] !== openIds.shift())
+        return `${path}: a result in the wrong place`;
+      if (typeof message["content"] !== "string") return `${path}: a result without text`;
       continue;
     }
-    if (owed.length > 0) return `${at}: calls ${owed.join(", ")} have no result`;
-    if (message["role"] === "system" && n > 0) return `${at}: instructions after the first message`;
+    if (openIds.length > 0) return `${path}: calls ${openIds.join(", ")} have no result`;
+    if (message["role"] === "system" && n > 0)
+      return `${path}: instructions after the first message`;
     if (message["role"] !== "assistant") continue;
     const calls = listOf(message["tool_calls"]).map(fieldsOf);
-    if (calls.length === 0 && !message["content"]) return `${at}: an empty message`;
-    const problem = calls.map((call) => callProblem(call, seen)).find((one) => one !== null);
-    if (problem) return `${at}: ${problem}`;
-    owed = calls.map((call) => call["id"]);
+    if (calls.length === 0 && !message["content"]) return `${path}: an empty message`;
+    const problem = calls.map((call) => callProblem(call, usedIds)).find((text) => text !== null);
+    if (problem) return `${path}: ${problem}`;
+    openIds = calls.map((call) => call["id"]);
   }
-  return owed.length > 0 ? `calls ${owed.join(", ")} have no result` : null;
+  return openIds.length > 0 ? `calls ${openIds.join(", ")} have no result` : null;
 }
 
 function callProblem(
   { id, function: called }: Readonly<Record<string, unknown>>,
-  seen: Set<unknown>,
+  usedIds: Set<unknown>,
 ): string | null {
   const { name, arguments: text } = fieldsOf(called);
-  if (typeof id !== "string" || id === "" || seen.has(id)) return `id ${id} is missing or taken`;
-  seen.add(id);
+  if (typeof id !== "string" || id === "" || usedIds.has(id)) return `id ${id} is missing or used`;
+  usedIds.add(id);
   if (typeof name !== "string" || name === "") return "a call without a name";
   return typeof text === "string" && isJsonObject(parseJson(text))
     ? null
-    : "arguments that are no JSON object";
+    : "arguments that are not a JSON object";
 }

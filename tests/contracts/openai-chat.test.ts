@@ -7,53 +7,57 @@ describeProviderContract(OPENAI_CHAT);
 describeProviderContract(OPENAI_CHAT_THINKING);
 describeAgainstSimulation(OPENAI_CHAT, { model: "gpt-4o", counts: true });
 
-describe("the check of a conversation refuses", () => {
+describe("the check of a conversation rejects", () => {
   const call = (id: string, text = "{}") => ({
     id,
     type: "function",
     function: { name: "f", arguments: text },
   });
-  const asked = (...calls: object[]) => ({ role: "assistant", content: null, tool_calls: calls });
+  const callMessage = (...calls: object[]) => ({
+    role: "assistant",
+    content: null,
+    tool_calls: calls,
+  });
   const result = (id: string) => ({ role: "tool", tool_call_id: id, content: "ok" });
   it.each([
     {
       name: "a call without a result",
-      messages: [asked(call("a"))],
-      says: /calls a have no result/,
+      messages: [callMessage(call("a"))],
+      error: /calls a have no result/,
     },
     {
       name: "a call with a late result",
-      messages: [asked(call("a")), { role: "user", content: "x" }],
-      says: /no result/,
+      messages: [callMessage(call("a")), { role: "user", content: "x" }],
+      error: /no result/,
     },
-    { name: "a result without a call", messages: [result("a")], says: /wrong place/ },
+    { name: "a result without a call", messages: [result("a")], error: /wrong place/ },
     {
       name: "results in another order",
-      messages: [asked(call("a"), call("b")), result("b"), result("a")],
-      says: /wrong place/,
+      messages: [callMessage(call("a"), call("b")), result("b"), result("a")],
+      error: /wrong place/,
     },
     {
       name: "a repeated id",
-      messages: [asked(call("a")), result("a"), asked(call("a")), result("a")],
-      says: /missing or taken/,
+      messages: [callMessage(call("a")), result("a"), callMessage(call("a")), result("a")],
+      error: /missing or used/,
     },
-    { name: "a call without an id", messages: [asked(call(""))], says: /missing or taken/ },
+    { name: "a call without an id", messages: [callMessage(call(""))], error: /missing or used/ },
     {
       name: "arguments that are not an object",
-      messages: [asked(call("a", "[1"))],
-      says: /no JSON object/,
+      messages: [callMessage(call("a", "[1"))],
+      error: /not a JSON object/,
     },
     {
       name: "an empty message",
       messages: [{ role: "assistant", content: "" }],
-      says: /empty message/,
+      error: /empty message/,
     },
     {
-      name: "instructions in the middle",
+      name: "a system message in the middle",
       messages: [{ role: "user" }, { role: "system" }],
-      says: /instructions/,
+      error: /instructions/,
     },
-  ])("$name", ({ messages, says }) =>
-    expect(OPENAI_CHAT.acceptsHistory({ messages })).toMatch(says),
+  ])("$name", ({ messages, error }) =>
+    expect(OPENAI_CHAT.acceptsHistory({ messages })).toMatch(error),
   );
 });

@@ -6,7 +6,10 @@ import { OPENAI_CHAT } from "./openai-chat-wire";
 import { OPENAI_RESPONSES } from "./openai-responses-wire";
 import type { Reply, Wire } from "./wire";
 
-/** Endpoints with another vendor's format under their own addresses, headers and texts. */
+/**
+ * Endpoints that use the format of another vendor, with their own addresses, headers and error
+ * texts.
+ */
 
 const DATE = "2025-04-01-preview";
 
@@ -45,7 +48,7 @@ const AZURE_ERRORS: Wire["errors"] = [
     failureClass: "content_filter",
   },
   {
-    name: "a context too long",
+    name: "a context that is too long",
     status: 400,
     body: azureError(
       "context_length_exceeded",
@@ -54,13 +57,13 @@ const AZURE_ERRORS: Wire["errors"] = [
     failureClass: "context_too_long",
   },
   {
-    name: "a quota used up",
+    name: "an exhausted quota",
     status: 429,
     body: azureError("insufficient_quota", "You exceeded your current quota."),
     failureClass: "quota",
   },
   {
-    name: "a version that does not know a parameter",
+    name: "a parameter that the version does not know",
     status: 400,
     body: azureError("BadRequest", "Unknown parameter: 'verbosity'."),
     failureClass: "bad_request",
@@ -81,9 +84,12 @@ const azure = (options: ProviderOptions, apiVersion: string | null): ProviderOpt
   host: hostById("azure_openai"),
   apiVersion,
 });
-const KEY_ALONE: Wire["keyHeader"] = { name: "api-key", value: (key) => key };
+const API_KEY_HEADER: Wire["keyHeader"] = { name: "api-key", value: (key) => key };
 
-/** A stream starts with the filter results of the prompt, in a chunk without choices. */
+/**
+ * The frames of a reply. They begin with the filter results of the prompt, in a chunk without
+ * choices.
+ */
 function encodeFiltered(reply: Reply): string[] {
   const verdict = { hate: { filtered: false, severity: "safe" } };
   const first = {
@@ -100,7 +106,7 @@ const AZURE_CHAT: Wire = {
   name: "Azure Chat Completions",
   basePath: "/openai/v1",
   create: (options) => createOpenAiChat(azure(options, null)),
-  keyHeader: KEY_ALONE,
+  keyHeader: API_KEY_HEADER,
   encode: encodeFiltered,
   errors: AZURE_ERRORS,
   framesOf: OPENAI_CHAT.name,
@@ -111,7 +117,7 @@ const AZURE_RESPONSES: Wire = {
   name: "Azure Responses",
   basePath: "/openai/v1",
   create: (options) => createOpenAiResponses(azure(options, null)),
-  keyHeader: KEY_ALONE,
+  keyHeader: API_KEY_HEADER,
   errors: AZURE_ERRORS,
   hostedTools: ["code_execution"],
   framesOf: OPENAI_RESPONSES.name,
@@ -121,7 +127,7 @@ export const ENDPOINTS: readonly Wire[] = [
   AZURE_CHAT,
   {
     ...AZURE_CHAT,
-    name: "Azure Chat Completions of a date",
+    name: "Azure Chat Completions with a dated version",
     basePath: "/openai",
     path: `/deployments/some-model/chat/completions?api-version=${DATE}`,
     create: (options) => createOpenAiChat(azure(options, DATE)),
@@ -129,7 +135,7 @@ export const ENDPOINTS: readonly Wire[] = [
   AZURE_RESPONSES,
   {
     ...AZURE_RESPONSES,
-    name: "Azure Responses of a date",
+    name: "Azure Responses with a dated version",
     basePath: "/openai",
     path: `/responses?api-version=${DATE}`,
     create: (options) => createOpenAiResponses(azure(options, DATE)),

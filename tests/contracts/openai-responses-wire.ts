@@ -7,6 +7,7 @@ import type { Reply, Wire } from "./wire";
 /** The Responses API as servers implement it, without unused fields. */
 
 type Fields = Readonly<Record<string, unknown>>;
+/** A finished item, the same item as it is first sent (`added`), and the events in between. */
 type Item = { item: Fields; added: Fields; deltas: Fields[] };
 
 const frame = (event: Fields) => `event: ${event["type"]}\ndata: ${JSON.stringify(event)}\n\n`;
@@ -68,9 +69,9 @@ function reasoningItems(pieces: readonly string[]): Item[] {
 function messageItems(
   pieces: readonly string[],
   citations: readonly Citation[],
-  refused: boolean,
+  isRefusal: boolean,
 ): Item[] {
-  if (pieces.length === 0 && !refused) return [];
+  if (pieces.length === 0 && !isRefusal) return [];
   const message = { type: "message", id: "msg_1", role: "assistant" };
   const annotations = citations.map(({ url, title }) => ({
     type: "url_citation",
@@ -79,7 +80,7 @@ function messageItems(
     start_index: 0,
     end_index: 1,
   }));
-  const content = refused
+  const content = isRefusal
     ? [{ type: "refusal", refusal: "I cannot help with that." }]
     : [{ type: "output_text", text: pieces.join(""), annotations }];
   const deltas = pieces.map((delta) => ({
@@ -96,22 +97,23 @@ function messageItems(
     {
       item: { ...message, content },
       added: { ...message, content: [] },
-      deltas: refused ? [refusal] : deltas,
+      deltas: isRefusal ? [refusal] : deltas,
     },
   ];
 }
 
 /**
- * The item's id says whether it belongs to a reasoning item, without which it may not be sent back.
+ * The id of the item shows whether it belongs to a reasoning item. If so, it may be sent back only
+ * together with the reasoning item.
  */
 function callItem(
   { id, name, pieces }: NonNullable<Reply["calls"]>[number],
   n: number,
-  reasoned: boolean,
+  hasReasoning: boolean,
 ): Item {
   const item = {
     type: "function_call",
-    id: `fc_${n}${reasoned ? "_of_rs_1" : ""}`,
+    id: `fc_${n}${hasReasoning ? "_of_rs_1" : ""}`,
     call_id: id,
     name,
     arguments: pieces.join(""),
@@ -206,7 +208,7 @@ export const OPENAI_RESPONSES: Wire = {
       failureClass: "unknown_model",
     },
     {
-      name: "a context too long",
+      name: "a context that is too long",
       status: 400,
       body: error(
         "context_length_exceeded",
@@ -215,13 +217,13 @@ export const OPENAI_RESPONSES: Wire = {
       failureClass: "context_too_long",
     },
     {
-      name: "a prompt against the rules",
+      name: "a prompt that violates the policy",
       status: 400,
       body: error("content_policy_violation", "Your request was rejected by our safety system."),
       failureClass: "content_filter",
     },
     {
-      name: "a quota used up",
+      name: "an exhausted quota",
       status: 429,
       body: error("insufficient_quota", "You exceeded your current quota", "insufficient_quota"),
       failureClass: "quota",
@@ -267,16 +269,16 @@ function prefixOf(body: unknown): readonly unknown[] {
 }
 
 /**
- * The API's rules: each call has one result, no item refers to an item that was not stored,
- * reasoning precedes its call.
+ * Checks the rules of the API: each call has one result, no item refers to an item that was not
+ * stored, and reasoning precedes its call.
  */
 function acceptsHistory(body: unknown): string | null {
   const { input, store } = fieldsOf(body);
-  if (store !== false) return "the reply would be kept";
+  if (store !== false) return "the provider would store the reply";
   const items = listOf(input).map(fieldsOf);
   const problem = items
     .map((item, n) => itemProblem(item, items.slice(0, n), items[n + 1]))
-    .find((one) => one !== null);
+    .find((text) => text !== null);
   if (problem) return problem;
   const results = items
     .filter(({ type }) => type === "function_call_output")
@@ -289,7 +291,7 @@ function acceptsHistory(body: unknown): string | null {
 
 function itemProblem(
   item: Fields,
-  before: readonly Fields[],
+  earlierItems: readonly Fields[],
   next: Fields | undefined,
 ): string | null {
   switch (item["type"]) {
@@ -302,11 +304,11 @@ function itemProblem(
         ? `Item '${item["id"]}' was provided without its required following item`
         : null;
     case "function_call":
-      return callProblem(item, before);
+      return callProblem(item, earlierItems);
     case "function_call_output":
       if (typeof item["output"] !== "string") return "a result without text";
-      return before.some(
-        (one) => one["type"] === "function_call" && one["call_id"] === item["call_id"],
+      return earlierItems.some(
+        (other) => other["type"] === "function_call" && other["call_id"] === item["call_id"],
       )
         ? null
         : `No tool call found for ${item["call_id"]}`;
@@ -317,16 +319,18 @@ function itemProblem(
 
 function callProblem(
   { id, call_id, name, arguments: text }: Fields,
-  before: readonly Fields[],
+  earlierItems: readonly Fields[],
 ): string | null {
   if (typeof call_id !== "string" || call_id === "") return "a call without an id";
-  if (before.some((one) => one["type"] === "function_call" && one["call_id"] === call_id))
-    return `id ${call_id} is taken`;
+  if (
+    earlierItems.some((other) => other["type"] === "function_call" && other["call_id"] === call_id)
+  )
+    return `id ${call_id} is used twice`;
   if (typeof name !== "string" || name === "") return "a call without a name";
-  const needs = /_of_(\w+)$/.exec(String(id))?.[1];
-  if (needs && !before.some((one) => one["id"] === needs))
-    return `'${id}' was provided without its required reasoning '${needs}'`;
+  const reasoningId = /_of_(\w+)$/.exec(String(id))?.[1];
+  if (reasoningId && !earlierItems.some((other) => other["id"] === reasoningId))
+    return `'${id}' was provided without its required reasoning '${reasoningId}'`;
   return typeof text === "string" && isJsonObject(parseJson(text))
     ? null
-    : "arguments that are no JSON object";
+    : "arguments that are not a JSON object";
 }

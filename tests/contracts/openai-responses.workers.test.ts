@@ -7,7 +7,7 @@ import { abortedAfterFirst, describeWorkerdContract, openBody } from "./workerd-
 
 describeWorkerdContract(OPENAI_RESPONSES);
 
-it("cancels a background reply when aborted in workerd, too", async () => {
+it("an aborted background reply is cancelled in workerd, too", async () => {
   const { body, cancelled } = openBody(OPENAI_RESPONSES.encode(FULL).slice(0, 4));
   const stopped = Promise.withResolvers<string>();
   const answer: typeof fetch = async (input) => {

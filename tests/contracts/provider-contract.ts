@@ -17,8 +17,8 @@ import {
 import type { Wire } from "./wire";
 
 /**
- * The contract of every adapter towards its callers, over real sockets. `tests/providers/<format>/`
- * tests the properties of one format; this suite contains only the shared ones.
+ * The contract between every adapter and its callers, tested over real sockets. This suite tests
+ * what all formats have in common; `tests/providers/<format>/` tests the properties of one format.
  */
 export function describeProviderContract(wire: Wire): void {
   describe(`${wire.name} keeps the provider contract`, () => {
@@ -35,14 +35,15 @@ export function describeProviderContract(wire: Wire): void {
     if (wire.hostedTools.length > 0) describe("hosted tools", () => hostedContract(wire, call));
     describe("errors", () => errorsContract(wire, call));
     describe("echoed keys", () => echoesContract(wire, call));
-    describe("odd headers", () => {
+    describe("unusual headers", () => {
       headersContract(wire, call);
       namedUrlsContract(wire);
     });
     describe("rate limits", () => waitsContract(call));
     describe("broken streams", () => brokenContract(wire, call));
-    if (wire.framesOf === undefined) describe("cuts", () => cutsContract(wire, call));
-    if (wire.framesOf === undefined) describe("open ends", () => openEndContract(wire, server));
+    if (wire.framesOf === undefined) describe("incomplete streams", () => cutsContract(wire, call));
+    if (wire.framesOf === undefined)
+      describe("open connections", () => openEndContract(wire, server));
     describe("aborts", () => abortContract(wire, server));
     describe("time limits", () => timeContract(wire, server));
   });

@@ -28,7 +28,7 @@ const repliesOf = (wire: Wire): { name: string; reply: Reply }[] => [
     reply: { calls: [{ id: "a", name: "vote", pieces: [] }], stop: "tool_calls" },
   },
   {
-    name: "calls and nothing else",
+    name: "a reply with only calls",
     reply: { calls: FULL.calls ?? [], stop: "tool_calls", usage: USAGE },
   },
   { name: "a reply without usage", reply: { text: ["x"], stop: "stop" } },
@@ -36,15 +36,13 @@ const repliesOf = (wire: Wire): { name: string; reply: Reply }[] => [
     name: "a usage without cached tokens",
     reply: { text: ["x"], stop: "stop", usage: { ...USAGE, cached_tokens: 0 } },
   },
-  { name: "calls under the finish reason of a text", reply: { ...FULL, stop: "stop" } },
-  ...(wire.reportsCacheWrites
-    ? [{ name: "a usage with tokens written into a cache", reply: CACHE_WRITING }]
-    : []),
+  { name: "calls with the finish reason of a text", reply: { ...FULL, stop: "stop" } },
+  ...(wire.reportsCacheWrites ? [{ name: "a usage with cache writes", reply: CACHE_WRITING }] : []),
 ];
 
 export function repliesContract(wire: Wire, call: Call): void {
   it.each(repliesOf(wire))(
-    "yields $name as deltas and exactly one stop, last",
+    "$name arrives as deltas, followed by exactly one stop",
     async ({ reply }) => {
       const { events: got, error } = await call(events(wire.encode(reply)));
       expect(error).toBeUndefined();
@@ -61,15 +59,15 @@ export function repliesContract(wire: Wire, call: Call): void {
     },
   );
 
-  it("streams each call's arguments under its index", async () => {
+  it("the arguments of each call are streamed with its index", async () => {
     const { events: got } = await call(events(wire.encode(FULL)));
-    const written = ["", ""];
+    const argumentTexts = ["", ""];
     for (const event of got)
-      if (event.type === "tool_arguments") written[event.index] += event.text;
-    expect(written).toEqual(FULL.calls?.map(({ pieces }) => pieces.join("")));
+      if (event.type === "tool_arguments") argumentTexts[event.index] += event.text;
+    expect(argumentTexts).toEqual(FULL.calls?.map(({ pieces }) => pieces.join("")));
   });
 
-  it("reports the id of each call with its arguments, the same id as in its item, unless the id is a duplicate (F3)", async () => {
+  it("the arguments of each call are reported with the id of its item, unless the id is a duplicate (F3)", async () => {
     const twice = [...(FULL.calls ?? []), ...(FULL.calls ?? [])];
     const { events: got } = await call(events(wire.encode({ ...FULL, calls: twice })));
     const stop = got.at(-1);
@@ -93,18 +91,21 @@ export function repliesContract(wire: Wire, call: Call): void {
   });
 }
 
-/** Every stop reason that the format can express. */
+/** Tests every stop reason that the format can express. */
 export function stopReasonsContract(wire: Wire, call: Call): void {
-  it.each(wire.stops.map((stop) => ({ stop })))("gives stop reason $stop", async ({ stop }) => {
-    const { events: got, error } = await call(
-      events(wire.encode({ text: stop === "refusal" ? [] : ["x"], stop })),
-    );
-    expect(error).toBeUndefined();
-    expect(got.at(-1)).toMatchObject({ type: "stop", reason: stop });
-  });
+  it.each(wire.stops.map((stop) => ({ stop })))(
+    "a reply that ends with $stop has this stop reason",
+    async ({ stop }) => {
+      const { events: got, error } = await call(
+        events(wire.encode({ text: stop === "refusal" ? [] : ["x"], stop })),
+      );
+      expect(error).toBeUndefined();
+      expect(got.at(-1)).toMatchObject({ type: "stop", reason: stop });
+    },
+  );
 
   it.each(wire.stops.filter((stop) => stop !== "refusal").map((stop) => ({ stop })))(
-    "keeps the calls of a reply with stop reason $stop",
+    "a reply with the stop reason $stop keeps its calls",
     async ({ stop }) => {
       const { events: got, error } = await call(events(wire.encode({ ...FULL, stop })));
       expect(error).toBeUndefined();
@@ -113,9 +114,9 @@ export function stopReasonsContract(wire: Wire, call: Call): void {
   );
 }
 
-/** Guarantees for a caller while replies stream in. */
+/** Tests what a caller can rely on while replies stream. */
 export function streamsContract(wire: Wire, server: () => RawServer, call: Call): void {
-  it("gives ids that no earlier call of the round has", async () => {
+  it("get ids for their calls that no earlier call of the round has", async () => {
     const earlier = { type: "tool_call" as const, id: "id_a", name: "vote", arguments: "{}" };
     const result = {
       role: "tool" as const,
@@ -138,7 +139,7 @@ export function streamsContract(wire: Wire, server: () => RawServer, call: Call)
     expect(new Set(["id_a", "", ...ids]).size).toBe(4);
   });
 
-  it("yields each piece when it arrives, not at the end", async () => {
+  it("yield each piece when it arrives, not at the end", async () => {
     const frames = wire.encode({ text: ["one", "two"], stop: "stop" });
     const at = frames.findIndex((frame) => frame.includes("one")) + 1;
     const seen = Promise.withResolvers<void>();
@@ -157,7 +158,7 @@ export function streamsContract(wire: Wire, server: () => RawServer, call: Call)
     expect(got).toEqual(["one", "two"]);
   });
 
-  it("serves several calls at once", async () => {
+  it("do not affect each other if several calls run at once", async () => {
     const one = events(wire.encode(FULL));
     const outcomes = await Promise.all(Array.from({ length: 8 }, () => call(one)));
     for (const { events: got } of outcomes)
@@ -165,7 +166,7 @@ export function streamsContract(wire: Wire, server: () => RawServer, call: Call)
   });
 }
 
-/** What the SDKs read by themselves. */
+/** Variables that the SDKs would read from the environment. */
 const ENVIRONMENT: Readonly<Record<string, string>> = {
   OPENAI_CUSTOM_HEADERS: "X-Leak: yes",
   OPENAI_ORG_ID: "org-leak",
@@ -187,7 +188,7 @@ const ENVIRONMENT: Readonly<Record<string, string>> = {
 export function requestsContract(wire: Wire, call: Call): void {
   const ok = events(wire.encode({ text: ["x"], stop: "stop" }));
 
-  it("go to the format's path with the key, and with no extra headers", async () => {
+  it("are sent to the path of the format, with the key and without headers of the SDK", async () => {
     const received = await (await call(ok)).server.request();
     expect(received).toMatchObject({ method: "POST", path: wire.basePath + wire.path });
     expect(received.headers[wire.keyHeader.name]).toBe(wire.keyHeader.value(KEY));
@@ -198,7 +199,7 @@ export function requestsContract(wire: Wire, call: Call): void {
     ).toEqual([]);
   });
 
-  it("ignore the environment, and go to the configured address", async () => {
+  it("ignore the environment and are sent to the configured address", async () => {
     const names = Object.keys(ENVIRONMENT).filter((name) => process.env[name] === undefined);
     for (const name of names) process.env[name] = ENVIRONMENT[name];
     try {
@@ -210,7 +211,7 @@ export function requestsContract(wire: Wire, call: Call): void {
     }
   });
 
-  it("carry no key if the endpoint needs none", async () => {
+  it("contain no key if the endpoint needs none", async () => {
     const { server } = await call(ok);
     await collect(create(wire, server.origin, "").stream(REQUEST, new AbortController().signal));
     expect((await server.request()).headers[wire.keyHeader.name]).toBeUndefined();

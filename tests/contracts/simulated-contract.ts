@@ -4,10 +4,16 @@ import { endpointAt } from "../fakes/endpoint";
 import { collect, REQUEST } from "./contract-support";
 import type { Wire } from "./wire";
 
-/** What the simulation can do in a format: think aloud, count tokens. */
+/**
+ * What the simulation supports in this format. `thinks`: it sends reasoning. `counts`: it reports
+ * usage.
+ */
 type Simulation = { model: string; thinks?: boolean; counts?: boolean };
 
-/** A second opinion on a wire format: a simulated provider that was not written here. */
+/**
+ * Tests an adapter against a simulated provider from another project. It checks our own
+ * understanding of the wire format.
+ */
 export function describeAgainstSimulation(
   wire: Wire,
   { model, thinks = false, counts = false }: Simulation,
@@ -59,7 +65,7 @@ export function describeAgainstSimulation(
       });
     }
 
-    it("classifies its rate limit", async () => {
+    it("classifies a rate limit", async () => {
       expect((await ask("too much")).error).toMatchObject({
         failureClass: "transient",
         code: "rate_limited",

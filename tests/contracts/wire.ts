@@ -2,7 +2,10 @@ import type { FailureClass, StopReason, Usage } from "../../src/protocol/events"
 import type { Citation, HostedToolName, HostedUse } from "../../src/protocol/hosted-tools";
 import type { Provider, ProviderOptions } from "../../src/providers/provider";
 
-/** What a model replies, in no format: each list holds the pieces in which it streams. */
+/**
+ * The content of a reply, independent of any format. Each list contains the pieces in which the
+ * reply is streamed.
+ */
 export type Reply = {
   reasoning?: string[];
   /** Uses of hosted tools, before the text. */
@@ -15,53 +18,58 @@ export type Reply = {
   usage?: Usage;
 };
 
-/** An HTTP error of the format, and the class the adapter must give it. */
+/** An HTTP error of the format, and the failure class that the adapter must give it. */
 type ErrorCase = { name: string; status: number; body: unknown; failureClass: FailureClass };
 
 /**
- * All that the contract suite must know of a wire format. A new format writes one of these and runs
- * through the same tests.
+ * Everything that the contract suite must know about a wire format. For a new format, write one
+ * such object; all tests of the suite then apply to it.
  */
 export type Wire = {
   name: string;
-  /** What follows the server's origin in the base URL. */
+  /** The part of the base URL after the origin of the server. */
   basePath: string;
-  /** Where requests must arrive. */
+  /** The path, after `basePath`, to which requests must be sent. */
   path: string;
   create(options: ProviderOptions): Provider;
-  /** The header the key travels in. */
+  /** The header that contains the key. */
   keyHeader: { name: string; value(key: string): string };
-  /** The reply as frames of a stream of events, the last one ending it. */
+  /** The reply as the frames of a stream of events. The last frame ends the stream. */
   encode(reply: Reply): string[];
-  /** Whether the reply is complete once this frame has come. */
+  /** Whether the reply is complete after this frame. */
   completes(frame: string): boolean;
   errors: readonly ErrorCase[];
   /** An error inside a running stream. */
   midStreamError: { frame: string; failureClass: FailureClass };
-  /** The reasons the format has words for. */
+  /** The stop reasons that the format can express. */
   stops: readonly StopReason[];
-  /** Hosted tools of the endpoint; empty where the format has none. */
+  /** Hosted tools of the endpoint; empty if it has none. */
   hostedTools: readonly HostedToolName[];
-  /** The name of a wire with the same frames, under which every cut of them is tested. */
+  /**
+   * The name of another wire with the same frames. The tests of incomplete streams run only for
+   * that wire. Omitted if there is none.
+   */
   framesOf?: string;
-  /** False where calls may come without ids, so that the adapter gives them some. Default: true. */
+  /**
+   * Whether calls always have ids of the provider. If not, the adapter makes ids. Default: true.
+   */
   givesCallIds?: boolean;
   /** Whether usage reports cache writes. Default: false. */
   reportsCacheWrites?: boolean;
   /**
-   * A frame of a type that the adapter reads, with data that is not JSON. Default: a frame without
-   * an event name.
+   * A frame whose data is not JSON, of a type that the adapter reads. Default: a frame without an
+   * event name.
    */
   brokenFrame?: string;
   /**
-   * Checks the conversation in this request's body by the provider's rules: matching ids, a result
-   * for each call, the required order, and the items that must be sent back. Returns `null` if it
-   * is valid, else the error.
+   * Checks the conversation in the body of a request by the rules of the provider: matching ids, a
+   * result for each call, the required order, and the items that must be sent back. Returns `null`
+   * if the conversation is valid, otherwise the error.
    */
   acceptsHistory(body: unknown): string | null;
   /**
-   * What the provider's cache compares of this request's body, in its order: tools, instructions,
-   * messages, part by part.
+   * The parts of a request body that the prompt cache of the provider compares, in its order:
+   * tools, instructions, messages.
    */
   prefixOf(body: unknown): readonly unknown[];
 };

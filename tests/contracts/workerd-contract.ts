@@ -5,7 +5,7 @@ import { collect, FULL, itemsOf, REQUEST, USAGE } from "./contract-support";
 import type { Wire } from "./wire";
 
 /**
- * The contract of every adapter and its SDK in workerd. The provider is a stream in the same
+ * The contract of every adapter and its SDK in workerd. The provider is a function in the same
  * isolate.
  */
 
@@ -23,20 +23,20 @@ export function describeWorkerdContract(wire: Wire): void {
       expect(events.at(-1)).toEqual(DONE);
     });
 
-    it("cancels the provider's body when aborted", async () => {
+    it("cancels the response body when aborted", async () => {
       const { body, cancelled } = openBody(frames.slice(0, Math.ceil(frames.length / 2)));
       expect(await abortedAfterFirst(create(async () => new Response(body, SSE)))).toBe(true);
       await cancelled;
     });
 
-    it("gives a complete reply whose body stays open, and cancels the body", async () => {
+    it("returns a complete reply although the body stays open, and cancels the body", async () => {
       const { body, cancelled } = openBody(frames.filter((frame) => !frame.includes("[DONE]")));
       const { events } = await ask(create(async () => new Response(body, SSE)));
       expect(events.at(-1)).toEqual(DONE);
       await cancelled;
     });
 
-    it("calls an error of the platform an interruption", async () => {
+    it("classifies an error of the platform as an interruption", async () => {
       const { error } = await ask(
         create(async () => {
           throw new Error("Durable Object reset because its code was updated.");
@@ -45,7 +45,7 @@ export function describeWorkerdContract(wire: Wire): void {
       expect(error).toMatchObject({ failureClass: "interrupted", code: "interrupted" });
     });
 
-    it("takes the runtime's own fetch", async () => {
+    it("works with the fetch function of the runtime", async () => {
       const { error } = await ask(wire.create(endpointAt(`http://127.0.0.1:9${wire.basePath}`)));
       expect(error).toMatchObject({ failureClass: "transient", code: "connection_failed" });
     });
@@ -54,7 +54,7 @@ export function describeWorkerdContract(wire: Wire): void {
 
 const ask = (provider: Provider) => collect(provider.stream(REQUEST, new AbortController().signal));
 
-/** A body that holds these frames and does not end. */
+/** A response body that contains these frames and does not end. */
 export function openBody(frames: readonly string[]): {
   body: ReadableStream;
   cancelled: Promise<void>;
@@ -67,15 +67,15 @@ export function openBody(frames: readonly string[]): {
   return { body, cancelled: cancelled.promise };
 }
 
-/** Whether a stream that its user aborts after the first event ends with the user's own reason. */
+/** Aborts a call after its first event. Returns whether the call throws the reason of the abort. */
 export async function abortedAfterFirst(provider: Provider): Promise<boolean> {
   const user = new AbortController();
   const reason = new Error("cancelled");
-  const watched = async function* (): AsyncGenerator<ModelEvent> {
+  const abortingStream = async function* (): AsyncGenerator<ModelEvent> {
     for await (const event of provider.stream(REQUEST, user.signal)) {
       setTimeout(() => user.abort(reason), 20);
       yield event;
     }
   };
-  return (await collect(watched())).error === reason;
+  return (await collect(abortingStream())).error === reason;
 }

@@ -12,8 +12,8 @@ const chat = (model: string, host = "custom"): ModelAtHost => ({
 });
 
 describe("a model accepts", () => {
-  it.each<[name: string, asked: ModelAtHost, mediaType: string]>([
-    ["a PNG by a model nobody listed", chat("some-model"), "image/png"],
+  it.each<[name: string, modelAtHost: ModelAtHost, mediaType: string]>([
+    ["a PNG by an unlisted model", chat("some-model"), "image/png"],
     ["a PDF by an unlisted model at an unknown address", chat("some-model"), "application/pdf"],
     [
       "a GIF by Claude",
@@ -41,7 +41,7 @@ describe("a model accepts", () => {
       "image/jpeg",
     ],
     ["a PNG by a newer Kimi", chat("kimi-k3", "moonshot"), "image/png"],
-    ["a PNG by a GLM that sees", chat("glm-4.5v", "zai"), "image/png"],
+    ["a PNG by a GLM that reads images", chat("glm-4.5v", "zai"), "image/png"],
     [
       "a PDF by Azure's Responses",
       { format: "openai-responses", host: "azure_openai", model: "gpt-5" },
@@ -49,7 +49,7 @@ describe("a model accepts", () => {
     ],
     ["an image by Azure's Chat Completions", chat("gpt-5", "azure_openai"), "image/png"],
     [
-      "a PNG by a Llama that sees",
+      "a PNG by a Llama that reads images",
       chat("meta-llama/Llama-3.2-11B-Vision-Instruct", "together"),
       "image/png",
     ],
@@ -60,17 +60,25 @@ describe("a model accepts", () => {
     ],
     ["a PNG by GPT-4 Turbo", chat("gpt-4-turbo-2024-04-09"), "image/png"],
     [
-      "a PNG by a Moonshot that sees",
+      "a PNG by a Moonshot that reads images",
       chat("moonshot-v1-8k-vision-preview", "moonshot"),
       "image/png",
     ],
-    ["a PNG by a Qwen that sees", chat("Qwen/Qwen2.5-VL-72B-Instruct", "nebius"), "image/png"],
     [
-      "a PNG by the GLM 5.3 that sees",
+      "a PNG by a Qwen that reads images",
+      chat("Qwen/Qwen2.5-VL-72B-Instruct", "nebius"),
+      "image/png",
+    ],
+    [
+      "a PNG by the GLM 5.3 model that reads images",
       chat("accounts/fireworks/models/glm-5p3-flash", "fireworks"),
       "image/png",
     ],
-    ["a PNG by the DeepSeek V4 that sees", chat("deepseek-v4-flash-vision-exp"), "image/png"],
+    [
+      "a PNG by the DeepSeek V4 model that reads images",
+      chat("deepseek-v4-flash-vision-exp"),
+      "image/png",
+    ],
     ["a PNG by a newer DeepSeek", chat("deepseek-ai/DeepSeek-V4.1-Flash", "together"), "image/png"],
     ["a PNG by a newer MiniMax", chat("MiniMax-M3"), "image/png"],
     ["a PNG at a host of many models", chat("qwen/qwen3.8-27b", "openrouter"), "image/png"],
@@ -87,20 +95,20 @@ describe("a model accepts", () => {
     ],
     ["an MP3 by GPT's audio model", chat("gpt-4o-audio-preview", "openai"), "audio/mpeg"],
     [
-      "a WAV by a deployment that says it at Azure",
+      "a WAV by an Azure deployment with audio in its name",
       chat("gpt-audio-mini", "azure_openai"),
       "audio/wav",
     ],
-    ["a WAV by a model nobody listed, at an address nobody knows", chat("some-model"), "audio/wav"],
-  ])("%s", (_, asked, mediaType) => expect(acceptsMedia(asked, mediaType)).toBe(true));
+    ["a WAV by an unlisted model, at an unknown address", chat("some-model"), "audio/wav"],
+  ])("%s", (_, modelAtHost, mediaType) => expect(acceptsMedia(modelAtHost, mediaType)).toBe(true));
 
-  it.each<[name: string, asked: ModelAtHost, mediaType: string]>([
+  it.each<[name: string, modelAtHost: ModelAtHost, mediaType: string]>([
     [
       "no PNG by gpt-oss at any host",
       chat("accounts/fireworks/models/gpt-oss-120b", "fireworks"),
       "image/png",
     ],
-    ["no PDF by gpt-oss at an address nobody knows", chat("openai/gpt-oss-20b"), "application/pdf"],
+    ["no PDF by gpt-oss at an unknown address", chat("openai/gpt-oss-20b"), "application/pdf"],
     [
       "no PNG by o3-mini",
       { format: "openai-responses", host: "openai", model: "o3-mini" },
@@ -108,7 +116,7 @@ describe("a model accepts", () => {
     ],
     ["no PNG by Llama 3.3", chat("llama-3.3-70b-versatile", "groq"), "image/png"],
     [
-      "no PNG by a GLM that does not see, in capitals",
+      "no PNG by a GLM that does not read images, with its name in capitals",
       chat("zai-org/GLM-5", "together"),
       "image/png",
     ],
@@ -137,9 +145,9 @@ describe("a model accepts", () => {
       chat("some-model", "groq"),
       "application/pdf",
     ],
-    ["no video by anyone", GEMINI, "video/mp4"],
-    ["no WAV by a GPT that does not hear", chat("gpt-6.2-sol", "openai"), "audio/wav"],
-    ["no WAV by it at a proxy either", chat("gpt-6.2-sol"), "audio/wav"],
+    ["no video by any model", GEMINI, "video/mp4"],
+    ["no WAV by a GPT without audio", chat("gpt-6.2-sol", "openai"), "audio/wav"],
+    ["no WAV by a GPT without audio at a proxy", chat("gpt-6.2-sol"), "audio/wav"],
     ["no WAV by a Llama at a proxy", chat("llama-3.3-70b-versatile"), "audio/wav"],
     [
       "no WAV by a deployment of any name at Azure",
@@ -162,11 +170,15 @@ describe("a model accepts", () => {
       "audio/wav",
     ],
     ["no Ogg by Chat Completions", chat("google/gemini-2.5-flash", "openrouter"), "audio/ogg"],
-    ["no WAV where it is said in another way", chat("voxtral-small-2507", "mistral"), "audio/wav"],
-  ])("%s", (_, asked, mediaType) => expect(acceptsMedia(asked, mediaType)).toBe(false));
+    [
+      "no WAV at a host that requires another form",
+      chat("voxtral-small-2507", "mistral"),
+      "audio/wav",
+    ],
+  ])("%s", (_, modelAtHost, mediaType) => expect(acceptsMedia(modelAtHost, mediaType)).toBe(false));
 });
 
-describe("models that read text only accept no image, in each host's spelling", () => {
+describe("models that read only text accept no image, with the model name of any host", () => {
   it.each([
     "meta-llama/Meta-Llama-3.1-405B-Instruct-Turbo",
     "meta-llama/Meta-Llama-3.1-8B-Instruct",
@@ -194,24 +206,28 @@ describe("models that read text only accept no image, in each host's spelling", 
   ])("%s", (model) => expect(acceptsMedia(chat(model), "image/png")).toBe(false));
 });
 
-it("only Gemini's models, with known audio prices, accept audio among the models of known price", () => {
-  const hearing = MODEL_GROUPS.flatMap(({ host, rows }) =>
+it("among the models with a known price, only Gemini models accept audio, and their audio prices are known", () => {
+  const audioModels = MODEL_GROUPS.flatMap(({ host, rows }) =>
     Object.keys(rows).filter((model) =>
-      [host, "custom"].some((at) =>
-        BOTH.some(
+      [host, "custom"].some((atHost) =>
+        AUDIO_FORMATS.some(
           (format) =>
-            modelFacts(model, at).price && acceptsMedia({ format, host: at, model }, "audio/wav"),
+            modelFacts(model, atHost).price &&
+            acceptsMedia({ format, host: atHost, model }, "audio/wav"),
         ),
       ),
     ),
   );
-  expect(hearing).toContain("gemini-2.5-flash");
-  expect(hearing.filter((model) => !model.startsWith("gemini-"))).toEqual([]);
+  expect(audioModels).toContain("gemini-2.5-flash");
+  expect(audioModels.filter((model) => !model.startsWith("gemini-"))).toEqual([]);
 });
-const BOTH = ["openai-chat", "gemini"] as const;
+const AUDIO_FORMATS = ["openai-chat", "gemini"] as const;
 
-/** Each entry is known, not guessed: look up a new default and add it here. */
-const SEEING_DEFAULTS: Readonly<Record<string, boolean>> = {
+/**
+ * Whether the default model of each backend type accepts images. Do not guess: look up each new
+ * default model and add it here.
+ */
+const DEFAULT_MODEL_READS_IMAGES: Readonly<Record<string, boolean>> = {
   openai: true,
   claude: true,
   gemini: true,
@@ -229,41 +245,41 @@ const SEEING_DEFAULTS: Readonly<Record<string, boolean>> = {
   workers_ai: false,
 };
 
-it("whether the default model of a backend type accepts an image is known for every type", () => {
-  const taken = SERVED_TYPES.flatMap((type) => {
+it("for every backend type, it is known whether the default model accepts an image", () => {
+  const actual = SERVED_TYPES.flatMap((type) => {
     const served = BACKEND_TYPES[type];
     if (!served?.served || served.model === null) return [];
     const { format, host, model } = served;
     return [[type, acceptsMedia({ format, host: host ?? "custom", model }, "image/png")]];
   });
-  expect(Object.fromEntries(taken)).toEqual(SEEING_DEFAULTS);
+  expect(Object.fromEntries(actual)).toEqual(DEFAULT_MODEL_READS_IMAGES);
 });
 
 describe("the token bound of an attachment", () => {
   it.each([
     {
-      name: "an image of any size",
+      name: "an image of any size counts the same",
       model: "gpt-6.2-sol",
       kind: "image",
       size: 100,
       tokens: 16_384,
     },
     {
-      name: "an image for a model with a high count",
+      name: "an image counts more for a model with a higher count",
       model: "gpt-4o-mini",
       kind: "image",
       size: 100,
       tokens: 50_000,
     },
     {
-      name: "a small PDF by its bytes",
+      name: "a small PDF counts by its bytes",
       model: "gpt-6.2-sol",
       kind: "pdf",
       size: 10_000,
       tokens: 25_000,
     },
     {
-      name: "a large PDF by at most the window",
+      name: "a large PDF counts at most as the context window",
       model: "gpt-4o",
       kind: "pdf",
       size: 5_000_000,
@@ -275,25 +291,30 @@ describe("the token bound of an attachment", () => {
 
   it.each([
     {
-      name: "a WAV as if it were 8 kHz, 32 a second",
+      name: "a WAV counts as 8 kHz audio, with 32 tokens per second",
       mediaType: "audio/wav",
       size: 800_000,
       tokens: 3_232,
     },
     {
-      name: "an MP3 as if it were 8 kbit/s",
+      name: "an MP3 counts as audio with 8 kbit/s",
       mediaType: "audio/mpeg",
       size: 800_000,
       tokens: 25_632,
     },
     {
-      name: "a FLAC by the whole window, because its length is unknown",
+      name: "a FLAC counts as the whole context window, because its length is unknown",
       mediaType: "audio/flac",
       size: 100,
       tokens: 1_048_576,
     },
-    { name: "an Ogg by the whole window", mediaType: "audio/ogg", size: 100, tokens: 1_048_576 },
-  ])("audio: $name", ({ mediaType, size, tokens }) => {
+    {
+      name: "an Ogg counts as the whole context window",
+      mediaType: "audio/ogg",
+      size: 100,
+      tokens: 1_048_576,
+    },
+  ])("$name", ({ mediaType, size, tokens }) => {
     expect(mediaTokens("gemini-3.8-flash", { kind: "audio", size, mediaType })).toBe(tokens);
   });
 

@@ -7,7 +7,7 @@ import { toInput } from "../../src/providers/openai-responses/input";
 import type { Message } from "../../src/providers/provider";
 import { BARE_REQUEST } from "./bare-request";
 
-const asking = (name: string): Message => ({
+const pdfQuestion = (name: string): Message => ({
   role: "user",
   text: "What is it?",
   parts: [{ type: "pdf", name, base64: "JVBERi0=" }],
@@ -16,9 +16,10 @@ const asking = (name: string): Message => ({
 const FORMATS = [
   {
     format: "Chat Completions",
-    sent: (name: string) => toBody({ ...BARE_REQUEST, messages: [asking(name)] }, UNKNOWN_HOST),
+    sent: (name: string) =>
+      toBody({ ...BARE_REQUEST, messages: [pdfQuestion(name)] }, UNKNOWN_HOST),
   },
-  { format: "Responses", sent: (name: string) => toInput([asking(name)]) },
+  { format: "Responses", sent: (name: string) => toInput([pdfQuestion(name)]) },
 ];
 
 it.each(
@@ -37,7 +38,7 @@ it.each(
   expect(JSON.stringify(sent(name))).toContain(`"filename":${JSON.stringify(filename)}`);
 });
 
-const hearing = (mediaType: string): Message[] => [
+const audioQuestion = (mediaType: string): Message[] => [
   { role: "user", text: "What is said?", parts: [{ type: "audio", mediaType, base64: "AAAA" }] },
 ];
 
@@ -47,7 +48,7 @@ describe("audio is sent in the format's own form", () => {
     { mediaType: "audio/mpeg", format: "mp3" },
   ])("in Chat Completions $mediaType is $format, before the text", ({ mediaType, format }) => {
     const { messages } = toBody(
-      { ...BARE_REQUEST, system: "", messages: hearing(mediaType) },
+      { ...BARE_REQUEST, system: "", messages: audioQuestion(mediaType) },
       UNKNOWN_HOST,
     );
     const sound = { type: "input_audio", input_audio: { data: "AAAA", format } };
@@ -57,21 +58,24 @@ describe("audio is sent in the format's own form", () => {
   });
 
   it.each([
-    { mediaType: "audio/wav", said: "audio/wav" },
-    { mediaType: "audio/mpeg", said: "audio/mp3" },
-    { mediaType: "audio/ogg", said: "audio/ogg" },
-    { mediaType: "audio/flac", said: "audio/flac" },
-  ])("to Gemini $mediaType is $said", ({ mediaType, said }) => {
-    const sound = { inlineData: { mimeType: said, data: "AAAA" } };
-    expect(toContents(hearing(mediaType))).toEqual([
+    { mediaType: "audio/wav", wireType: "audio/wav" },
+    { mediaType: "audio/mpeg", wireType: "audio/mp3" },
+    { mediaType: "audio/ogg", wireType: "audio/ogg" },
+    { mediaType: "audio/flac", wireType: "audio/flac" },
+  ])("to Gemini, $mediaType is sent as $wireType", ({ mediaType, wireType }) => {
+    const sound = { inlineData: { mimeType: wireType, data: "AAAA" } };
+    expect(toContents(audioQuestion(mediaType))).toEqual([
       { role: "user", parts: [sound, { text: "What is said?" }] },
     ]);
   });
 
   it.each([
-    { name: "Responses", say: () => toInput(hearing("audio/wav")) },
-    { name: "Messages", say: () => toTurns({ messages: hearing("audio/wav"), hostedTools: [] }) },
-  ])("$name has no part for it, and fails instead of omitting it", ({ say }) =>
-    expect(say).toThrow("no part for audio"),
+    { name: "Responses", convert: () => toInput(audioQuestion("audio/wav")) },
+    {
+      name: "Messages",
+      convert: () => toTurns({ messages: audioQuestion("audio/wav"), hostedTools: [] }),
+    },
+  ])("$name cannot carry audio, and the conversion fails", ({ convert }) =>
+    expect(convert).toThrow("no part for audio"),
   );
 });

@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { boundedBody, boundedChunks } from "../../src/providers/bounded-body";
 import { MAX_LINE_BYTES } from "../../src/providers/call-limits";
 
-/** A body of these texts that never ends by itself, and its state afterwards. */
+/** A body of these texts that does not end by itself, and a record of how it was read. */
 function openBody(texts: string[]) {
   const seen: { cancelled: boolean } = { cancelled: false };
   const rest = texts.map((text) => new TextEncoder().encode(text));
@@ -23,7 +23,7 @@ describe.each([
   { name: "as a stream", bounded: boundedBody },
   { name: "as chunks", bounded: boundedChunks },
 ])("a bounded body $name", ({ bounded }) => {
-  it("closes the connection when its reader leaves early", async () => {
+  it("closes the connection when its reader stops early", async () => {
     const { body, seen } = openBody(["data: 1\n\n", "data: 2\n\n"]);
     for await (const chunk of bounded(body, () => undefined)) {
       expect(new TextDecoder().decode(chunk)).toBe("data: 1\n\n");
@@ -32,7 +32,7 @@ describe.each([
     expect(seen.cancelled).toBe(true);
   });
 
-  it("fails at an endless line without waiting for its end, and closes the connection", async () => {
+  it("fails at a line that is too long before the line ends, and closes the connection", async () => {
     const { body, seen } = openBody(["data: ", "x".repeat(MAX_LINE_BYTES)]);
     const read = async () => {
       for await (const _ of bounded(body, () => undefined));

@@ -11,44 +11,49 @@ describe("ids of calls", () => {
 
   it.each([
     {
-      name: "stay if they are unique",
+      name: "stay the same if they are unique",
       ids: ["functions.t:0", "b"],
       taken: ["c"],
-      want: ["functions.t:0", "b"],
+      expected: ["functions.t:0", "b"],
     },
-    { name: "change if the round has used them", ids: ["a"], taken: ["a"], want: ["call00001"] },
     {
-      name: "change if two calls share one",
+      name: "change if the round has used them",
+      ids: ["a"],
+      taken: ["a"],
+      expected: ["call00001"],
+    },
+    {
+      name: "change if two calls have the same id",
       ids: ["a", "a"],
       taken: [],
-      want: ["a", "call00001"],
+      expected: ["a", "call00001"],
     },
     {
       name: "are made if they are missing",
       ids: ["", ""],
       taken: [],
-      want: ["call00000", "call00001"],
+      expected: ["call00000", "call00001"],
     },
     {
       name: "change if they are too long",
       ids: ["i".repeat(129)],
       taken: [],
-      want: ["call00000"],
+      expected: ["call00000"],
     },
     {
       name: "change if they contain unprintable characters",
       ids: ["a\u0001", "b c", "ä"],
       taken: [],
-      want: ["call00000", "call00001", "call00002"],
+      expected: ["call00000", "call00001", "call00002"],
     },
     {
       name: "skip ids that are in use",
       ids: ["", ""],
       taken: ["call00001"],
-      want: ["call00002", "call00003"],
+      expected: ["call00002", "call00003"],
     },
-  ])("$name", ({ ids, taken, want }) => {
-    expect(idsOf(ids, taken)).toEqual(want);
+  ])("$name", ({ ids, taken, expected }) => {
+    expect(idsOf(ids, taken)).toEqual(expected);
   });
 
   it.each([
@@ -69,7 +74,7 @@ describe("ids of calls", () => {
     expect(uniqueCallIds(items, new Set())).toEqual(items);
   });
 
-  it("of a conversation are those of all its replies", () => {
+  it("of a conversation are the ids in all its replies", () => {
     const item = { type: "tool_call" as const, id: "a", name: "f", arguments: "{}" };
     const taken = takenCallIds([
       { role: "user", text: "x" },

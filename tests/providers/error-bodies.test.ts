@@ -7,9 +7,9 @@ import { classify } from "../../src/providers/errors";
 import { ProviderError } from "../../src/providers/provider";
 
 /**
- * Errors as providers send them, one per line, and their meaning for a run. Ids and account names
- * are invented, the texts are original. `status: null`: inside a stream, with the object as
- * received.
+ * Errors as providers send them, one per line, with the failure class and code that they must get.
+ * The texts are original; ids and account names are invented. `status` is `null` for an error
+ * inside a stream; `body` is then the received object.
  */
 type ErrorRow = {
   from: string;
@@ -28,10 +28,8 @@ const ERROR_BODIES: ErrorRow[] = readFileSync("tests/providers/error-bodies.json
 
 const KEY = "canary/key+0123456789=";
 
-/**
- * The error as an adapter receives it: as a response of its `fetch`, or as an object in a stream.
- */
-async function met({
+/** The ProviderError for a row: through a response of `fetch`, or through an object in a stream. */
+async function toError({
   status,
   headers,
   body,
@@ -49,22 +47,22 @@ async function met({
 }
 
 describe.each(ERROR_BODIES)("$from reports $name ($status)", (row) => {
-  it(`which is ${row.is}, ${row.code}`, async () => {
-    const { failureClass, code, details } = await met(row);
+  it(`and the error has the class ${row.is} and the code ${row.code}`, async () => {
+    const { failureClass, code, details } = await toError(row);
     expect({ failureClass, code }).toEqual({ failureClass: row.is, code: row.code });
     expect(details.retryAfterMs).toBe(row.waitMs);
   });
 
-  it("without the key, wherever it is echoed", async () => {
-    const body = planted(row.body);
+  it("and the error does not contain the key that the body repeats", async () => {
+    const body = withEchoedKey(row.body);
     expect(JSON.stringify(body)).toContain(KEY);
-    const error = await met({ ...row, body });
+    const error = await toError({ ...row, body });
     expect(JSON.stringify(error, Object.getOwnPropertyNames(error))).not.toContain("canary");
   });
 });
 
-/** The same body with the key in its text: bare, in a URL, and as its own headers. */
-function planted(body: unknown): unknown {
+/** The body with the key in its text: alone, in a URL, and in headers. */
+function withEchoedKey(body: unknown): unknown {
   const echo = `${KEY} at https://x.test/v1?key=${encodeURIComponent(KEY)} with x-api-key: ${KEY}, Authorization: Bearer ${KEY}; `;
   if (typeof body === "string")
     return body.includes("<title>") ? body.replace("<title>", `<title>${echo}`) : echo + body;
@@ -77,7 +75,7 @@ function planted(body: unknown): unknown {
   );
 }
 
-it("covers every class that a provider can cause, and every supported backend", () => {
+it("the rows cover every class that a provider can cause, and every supported backend", () => {
   const classes = new Set(ERROR_BODIES.map(({ is }) => is));
   expect([...classes].sort()).toEqual([
     "bad_credentials",

@@ -10,7 +10,7 @@ const says = (message: string) => error({ message });
 
 describe("classify", () => {
   it.each([
-    // what the status says
+    // determined by the status
     { status: 401, body: says("Incorrect API key provided"), is: "bad_credentials" },
     { status: 403, body: says("Forbidden"), is: "bad_credentials" },
     { status: 403, body: says("Country not supported"), is: "bad_request", code: "access_blocked" },
@@ -198,25 +198,29 @@ describe("classify", () => {
   });
 
   it.each([
-    { name: "the error's message", body: says("no luck"), gives: "no luck" },
-    { name: "an error that is a text", body: { error: "no luck" }, gives: "no luck" },
-    { name: "a message at the top", body: { message: "no luck" }, gives: "no luck" },
-    { name: "a detail", body: { detail: "no luck" }, gives: "no luck" },
-    { name: "an error in a list", body: [says("no luck")], gives: "no luck" },
+    { name: "reads the message of the error", body: says("no luck"), expected: "no luck" },
+    { name: "reads an error that is a text", body: { error: "no luck" }, expected: "no luck" },
+    { name: "reads a message at the top level", body: { message: "no luck" }, expected: "no luck" },
+    { name: "reads a detail", body: { detail: "no luck" }, expected: "no luck" },
+    { name: "reads an error in a list", body: [says("no luck")], expected: "no luck" },
     {
-      name: "the provider behind a router",
+      name: "reads the error of the provider behind a router",
       body: error({ message: "Provider error", metadata: { raw: "no luck" } }),
-      gives: "Provider error: no luck",
+      expected: "Provider error: no luck",
     },
-    { name: "plain text", body: "no luck\n", gives: "no luck" },
+    { name: "reads plain text", body: "no luck\n", expected: "no luck" },
     {
-      name: "the title of a web page",
+      name: "reads the title of a web page",
       body: "<!DOCTYPE html><head><title> 502 Bad Gateway </title>",
-      gives: "an HTML page: 502 Bad Gateway",
+      expected: "an HTML page: 502 Bad Gateway",
     },
-    { name: "a missing message", body: "", gives: "HTTP 500 without a message" },
-  ])("says $name", ({ body, gives }) =>
-    expect(classify({ status: 500, body }, []).message).toBe(gives),
+    {
+      name: "names the status if there is no message",
+      body: "",
+      expected: "HTTP 500 without a message",
+    },
+  ])("$name", ({ body, expected }) =>
+    expect(classify({ status: 500, body }, []).message).toBe(expected),
   );
 
   it.each([
@@ -224,22 +228,22 @@ describe("classify", () => {
       name: "to check the address if there is no such route",
       status: 404,
       body: "404 page not found",
-      gives: "The endpoint does not exist: check base_url and model. (404 page not found)",
+      expected: "The endpoint does not exist: check base_url and model. (404 page not found)",
     },
     {
       name: "to use the final address of a redirect",
       status: 308,
       body: "",
-      gives:
+      expected:
         "The endpoint redirects, and redirects are not followed: give its final address as base_url. (HTTP 308 without a message)",
     },
-  ])("advises users $name", ({ status, body, gives }) =>
-    expect(classify({ status, body }, []).message).toBe(gives),
+  ])("advises users $name", ({ status, body, expected }) =>
+    expect(classify({ status, body }, []).message).toBe(expected),
   );
 
   it.each([
     {
-      name: "headers before the body",
+      name: "takes the delay from the headers before the body",
       retryAfterMs: 5,
       limitResetMs: 7,
       says: "try again in 9s",
@@ -247,32 +251,32 @@ describe("classify", () => {
       waits: 5,
     },
     {
-      name: "the body before rate-limit headers",
+      name: "takes the delay from the body before the rate-limit headers",
       limitResetMs: 7,
       says: "try again in 9s",
       status: 429,
       waits: 9_000,
     },
     {
-      name: "rate-limit headers if no other wait is given",
+      name: "takes the delay from rate-limit headers if there is no other",
       limitResetMs: 7,
       says: "slow down",
       status: 429,
       waits: 7,
     },
     {
-      name: "a body of any transient failure",
+      name: "takes the delay from the body of any transient failure",
       says: "Retry after 2 seconds",
       status: 503,
       waits: 2_000,
     },
     {
-      name: "no text if waiting does not help",
+      name: "ignores a delay in the text if waiting does not help",
       says: "Bad value. Retry in 5s",
       status: 400,
       waits: undefined,
     },
-  ])("takes the wait from $name", ({ says: message, waits, ...failure }) => {
+  ])("$name", ({ says: message, waits, ...failure }) => {
     expect(classify({ ...failure, body: error({ message }) }, []).details.retryAfterMs).toBe(waits);
   });
 
@@ -355,7 +359,7 @@ describe("classify", () => {
     );
   });
 
-  it("keeps at most 500 characters, and no key, not even a cut one", () => {
+  it("keeps at most 500 characters and no part of a key", () => {
     const { message } = classify(
       { status: 400, body: says(`${"x ".repeat(245)}${KEY} ${"y".repeat(600)}`) },
       [KEY],
@@ -364,7 +368,7 @@ describe("classify", () => {
     expect(message).not.toContain("my-secret");
   });
 
-  it("contains status and wait, and no cause", () => {
+  it("has the status and the delay, but no cause", () => {
     const failure = classify({ status: 429, body: "", retryAfterMs: 5 }, []);
     expect(failure.details).toEqual({ status: 429, retryAfterMs: 5 });
     expect(failure.cause).toBeUndefined();

@@ -24,7 +24,7 @@ describe("the record of hosted tools", () => {
     });
   });
 
-  it("cuts inputs and outputs to their limits and marks the cut", () => {
+  it("shortens inputs and outputs to their limits and marks the cut", () => {
     const { input, output } = shortUse({
       ...use,
       input: "i".repeat(4_001),
@@ -34,12 +34,12 @@ describe("the record of hosted tools", () => {
     expect([input.at(-1), output.at(-1)]).toEqual(["…", "…"]);
   });
 
-  it("keeps a text that just fits", () => {
+  it("keeps a text whose length equals the limit", () => {
     const whole = { ...use, input: "i".repeat(4_000) };
     expect(shortUse(whole)).toEqual(whole);
   });
 
-  it("splits no character", () => {
+  it("does not split a character", () => {
     expect(shortUse({ ...use, input: `${"i".repeat(3_998)}😀😀` }).input).toBe(
       `${"i".repeat(3_998)}…`,
     );
@@ -54,7 +54,7 @@ describe("the record of hosted tools", () => {
 });
 
 describe("the record of citations", () => {
-  it("cuts titles and texts", () => {
+  it("shortens titles and texts", () => {
     const short = shortCitation(cited("https://a.example", "t".repeat(301), "x".repeat(501)));
     expect([short?.title.length, short?.text?.length]).toEqual([300, 500]);
   });

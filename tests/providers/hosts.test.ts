@@ -47,7 +47,7 @@ describe("the host of a URL", () => {
     { url: "not a url", id: "custom" },
   ])("$url is $id", ({ url, id }) => expect(findHost(url).id).toBe(id));
 
-  it("has a unique id and an https origin under its own name", () => {
+  it("has a unique id, and https origins that belong to it", () => {
     expect(new Set(HOSTS.map((host) => host.id)).size).toBe(HOSTS.length);
     for (const host of HOSTS) {
       for (const origin of host.origins) {
@@ -57,53 +57,57 @@ describe("the host of a URL", () => {
       }
     }
     expect(UNKNOWN_HOST.keyNames).toEqual([]);
-    expect(hostById("nobody")).toBe(UNKNOWN_HOST);
+    expect(hostById("unlisted")).toBe(UNKNOWN_HOST);
   });
 });
 
 describe("a stored key", () => {
   it.each([
-    { key: "OPENAI_API_KEY", url: "https://api.openai.com/v1", gives: true },
-    { key: "ANTHROPIC_API_KEY", url: "https://api.anthropic.com", gives: true },
-    { key: "GEMINI_API_KEY", url: "https://generativelanguage.googleapis.com", gives: true },
-    { key: "KIMI_API_KEY", url: "https://api.moonshot.ai/v1", gives: true },
-    { key: "OPENAI_API_KEY", url: "http://api.openai.com/v1", gives: false },
-    { key: "OPENAI_API_KEY", url: "https://api.openai.com:8443/v1", gives: false },
-    { key: "OPENAI_API_KEY", url: "https://api.openai.com@evil.example/v1", gives: false },
-    { key: "OPENAI_API_KEY", url: "https://files.openai.com/v1", gives: false },
-    { key: "OPENAI_API_KEY", url: "https://api.groq.com/openai/v1", gives: false },
-    { key: "GEMINI_API_KEY", url: "https://storage.googleapis.com", gives: false },
-    { key: "AZURE_OPENAI_API_KEY", url: "https://ours.openai.azure.com/openai/v1", gives: true },
-    { key: "AZURE_OPENAI_API_KEY", url: "https://theirs.openai.azure.com/openai/v1", gives: false },
-    { key: "VLLM_API_KEY", url: "http://10.0.0.5:8000/other", gives: true },
-    { key: "VLLM_API_KEY", url: "http://10.0.0.5:8001/v1", gives: false },
-    { key: "VLLM_API_KEY", url: "https://ours.openai.azure.com", gives: false },
-    { key: "SGLANG_API_KEY", url: "http://localhost:30000/v1", gives: false },
-    { key: "OLLAMA_API_KEY", url: "https://ollama.com/v1", gives: true },
-    { key: "OLLAMA_API_KEY", url: "http://localhost:11434/v1", gives: false },
+    { key: "OPENAI_API_KEY", url: "https://api.openai.com/v1", expected: true },
+    { key: "ANTHROPIC_API_KEY", url: "https://api.anthropic.com", expected: true },
+    { key: "GEMINI_API_KEY", url: "https://generativelanguage.googleapis.com", expected: true },
+    { key: "KIMI_API_KEY", url: "https://api.moonshot.ai/v1", expected: true },
+    { key: "OPENAI_API_KEY", url: "http://api.openai.com/v1", expected: false },
+    { key: "OPENAI_API_KEY", url: "https://api.openai.com:8443/v1", expected: false },
+    { key: "OPENAI_API_KEY", url: "https://api.openai.com@evil.example/v1", expected: false },
+    { key: "OPENAI_API_KEY", url: "https://files.openai.com/v1", expected: false },
+    { key: "OPENAI_API_KEY", url: "https://api.groq.com/openai/v1", expected: false },
+    { key: "GEMINI_API_KEY", url: "https://storage.googleapis.com", expected: false },
+    { key: "AZURE_OPENAI_API_KEY", url: "https://ours.openai.azure.com/openai/v1", expected: true },
+    {
+      key: "AZURE_OPENAI_API_KEY",
+      url: "https://theirs.openai.azure.com/openai/v1",
+      expected: false,
+    },
+    { key: "VLLM_API_KEY", url: "http://10.0.0.5:8000/other", expected: true },
+    { key: "VLLM_API_KEY", url: "http://10.0.0.5:8001/v1", expected: false },
+    { key: "VLLM_API_KEY", url: "https://ours.openai.azure.com", expected: false },
+    { key: "SGLANG_API_KEY", url: "http://localhost:30000/v1", expected: false },
+    { key: "OLLAMA_API_KEY", url: "https://ollama.com/v1", expected: true },
+    { key: "OLLAMA_API_KEY", url: "http://localhost:11434/v1", expected: false },
     {
       key: "CLOUDFLARE_API_TOKEN",
       url: "https://api.cloudflare.com/client/v4/accounts/abc123/ai/v1",
-      gives: true,
+      expected: true,
     },
     {
       key: "CLOUDFLARE_API_TOKEN",
       url: "https://api.cloudflare.com/client/v4/accounts/abc123/workers",
-      gives: false,
+      expected: false,
     },
     {
       key: "CLOUDFLARE_API_TOKEN",
       url: "https://api.cloudflare.com/client/v4/accounts/a/../b/c/ai/v1",
-      gives: false,
+      expected: false,
     },
-    { key: "AZURE_OPENAI_ENDPOINT", url: "https://ours.openai.azure.com", gives: false },
-    { key: "constructor", url: "https://api.openai.com/v1", gives: false },
-    { key: "OPENAI_API_KEY", url: "nonsense", gives: false },
-  ])("$key may be sent to $url: $gives", ({ key, url, gives }) =>
-    expect(mayReceiveKey(key, url, VARIABLES)).toBe(gives),
+    { key: "AZURE_OPENAI_ENDPOINT", url: "https://ours.openai.azure.com", expected: false },
+    { key: "constructor", url: "https://api.openai.com/v1", expected: false },
+    { key: "OPENAI_API_KEY", url: "nonsense", expected: false },
+  ])("$key may be sent to $url: $expected", ({ key, url, expected }) =>
+    expect(mayReceiveKey(key, url, VARIABLES)).toBe(expected),
   );
 
-  it("of an endpoint that the operator has not named is sent nowhere", () => {
+  it("is not sent to an endpoint that the operator has not configured", () => {
     expect(
       mayReceiveKey("AZURE_OPENAI_API_KEY", "https://ours.openai.azure.com/openai/v1", {}),
     ).toBe(false);

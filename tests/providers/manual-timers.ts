@@ -2,7 +2,7 @@ import type { Timers } from "../../src/async/clock";
 
 type Entry = { at: number; run: () => void };
 
-/** A clock that advances only when a test advances it. It counts the timers it has set. */
+/** A clock that advances only when a test advances it. `asked` counts the timers that were set. */
 export class ManualTimers implements Timers<Entry> {
   #now = 0;
   #entries = new Set<Entry>();
@@ -21,7 +21,7 @@ export class ManualTimers implements Timers<Entry> {
     return this.#entries.size;
   }
 
-  /** Moves the wall clock by this much; timers are unaffected. */
+  /** Moves the wall clock by `ms`. Timers are not affected. */
   jump(ms: number): void {
     this.#jumped += ms;
   }
@@ -46,5 +46,5 @@ export class ManualTimers implements Timers<Entry> {
   }
 }
 
-/** Runs everything that waits only for promises. */
+/** Waits until all pending promises have settled. */
 export const settled = () => new Promise<void>((resolve) => setImmediate(resolve));

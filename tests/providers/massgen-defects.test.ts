@@ -14,8 +14,9 @@ import type { Wire } from "../contracts/wire";
 import { endpointAt } from "../fakes/endpoint";
 
 /**
- * Defects that MassGen's adapters share over formats, by their numbers in the list of defects; none
- * occurs here. Defects of one format are tested in that format's folder.
+ * Defects that the MassGen adapters for several formats have in common. The numbers are those of
+ * our list of defects. Our adapters do not have them. The folder of a format tests the defects of
+ * that format.
  */
 
 const WIRES = [OPENAI_CHAT, OPENAI_RESPONSES, ANTHROPIC, GEMINI];
@@ -24,7 +25,7 @@ const WIRES = [OPENAI_CHAT, OPENAI_RESPONSES, ANTHROPIC, GEMINI];
  * A provider behind a `fetch` that responds with these frames, or with a custom response, and
  * records its requests.
  */
-function at(
+function startProvider(
   wire: Wire,
   answer: string[] | (() => Promise<Response>),
   url = `https://provider.test${wire.basePath}`,
@@ -60,21 +61,21 @@ const times = (text: string, part: string) => text.split(part).length - 1;
 const HOSTED = [{ name: "web_search", maxUses: 2 }] as const;
 
 describe.each(WIRES)("$name", (wire) => {
-  it("keeps a tool call beside a workflow call (2)", async () => {
-    const { events } = await at(wire, wire.encode(FULL)).ask();
+  it("keeps a tool call next to a workflow call (2)", async () => {
+    const { events } = await startProvider(wire, wire.encode(FULL)).ask();
     expect(callsOf(events)).toEqual(["vote", "read_file"]);
   });
 
   it.each(wire.stops.filter((stop) => stop !== "refusal"))(
-    "keeps calls under finish reason %s (6)",
+    "keeps calls with the finish reason %s (6)",
     async (stop) => {
-      const { events } = await at(wire, wire.encode({ ...FULL, stop })).ask();
+      const { events } = await startProvider(wire, wire.encode({ ...FULL, stop })).ask();
       expect(callsOf(events)).toEqual(["vote", "read_file"]);
     },
   );
 
   it("offers each tool once, reads the reasoning, and stops at an error in a chunk (7)", async () => {
-    const { ask, sent } = at(wire, wire.encode(FULL));
+    const { ask, sent } = startProvider(wire, wire.encode(FULL));
     const { events } = await ask();
     expect(times(bodyText(sent), '"name":"vote"')).toBe(1);
     expect(events.filter((event) => event.type === "reasoning").map((event) => event.text)).toEqual(
@@ -82,12 +83,12 @@ describe.each(WIRES)("$name", (wire) => {
     );
 
     const [first = "", ...rest] = wire.encode(FULL);
-    const broken = await at(wire, [first, wire.midStreamError.frame, ...rest]).ask();
+    const broken = await startProvider(wire, [first, wire.midStreamError.frame, ...rest]).ask();
     expect(broken.error).toMatchObject({ failureClass: wire.midStreamError.failureClass });
     expect(textOf(broken.events)).toBe("");
   });
 
-  it("keeps the history: every call of a long round is sent with its result (18)", async () => {
+  it("sends every call of a long round with its result (18)", async () => {
     const rounds = Array.from({ length: 150 }, (_, n): Message[] => [
       {
         role: "assistant",
@@ -101,14 +102,14 @@ describe.each(WIRES)("$name", (wire) => {
         isError: false,
       },
     ]);
-    const { ask, sent } = at(wire, wire.encode(FULL));
+    const { ask, sent } = startProvider(wire, wire.encode(FULL));
     await ask({ messages: [...REQUEST.messages, ...rounds.flat()] });
     expect(wire.acceptsHistory(sent[0])).toBeNull();
     expect(rounds.filter((_, n) => !bodyText(sent).includes(`result-${n}.`))).toEqual([]);
   });
 
-  it("reports a rate limit and its wait to the rules instead of retrying by itself (19)", async () => {
-    const { ask, sent } = at(
+  it("reports a rate limit and its delay to the rules, and does not retry itself (19)", async () => {
+    const { ask, sent } = startProvider(
       wire,
       async () => new Response("{}", { status: 429, headers: { "retry-after": "7" } }),
     );
@@ -117,19 +118,19 @@ describe.each(WIRES)("$name", (wire) => {
     expect(sent).toHaveLength(1);
   });
 
-  it("blocks no other call by a waiting call (21)", async () => {
+  it("does not block other calls while one call waits (21)", async () => {
     const late = Promise.withResolvers<Response>();
-    const waiting = at(wire, () => late.promise);
+    const waiting = startProvider(wire, () => late.promise);
     const pending = waiting.ask();
-    const { error } = await at(wire, wire.encode(FULL)).ask();
+    const { error } = await startProvider(wire, wire.encode(FULL)).ask();
     expect(error).toBeUndefined();
     late.resolve(new Response("{}", { status: 503 }));
     expect((await pending).error).toMatchObject({ failureClass: "transient" });
   });
 
-  it("never treats an error's text as the agent's (22)", async () => {
+  it("never treats the text of an error as text of the agent (22)", async () => {
     const words = "the words of a fault";
-    const { events, error } = await at(wire, async () =>
+    const { events, error } = await startProvider(wire, async () =>
       Response.json({ error: { message: words } }, { status: 500 }),
     ).ask();
     expect(error).toMatchObject({ message: words });
@@ -138,7 +139,11 @@ describe.each(WIRES)("$name", (wire) => {
 });
 
 it("the format depends on the backend type, not on the URL (8)", async () => {
-  const { sent, options } = at(OPENAI_CHAT, OPENAI_CHAT.encode(FULL), "https://api.openai.com/v1");
+  const { sent, options } = startProvider(
+    OPENAI_CHAT,
+    OPENAI_CHAT.encode(FULL),
+    "https://api.openai.com/v1",
+  );
   const stream = createProvider("openai-chat", options).stream(
     REQUEST,
     new AbortController().signal,
@@ -149,7 +154,7 @@ it("the format depends on the backend type, not on the URL (8)", async () => {
 });
 
 it("no search is offered as a function without an implementation (9)", async () => {
-  const { ask, sent } = at(OPENAI_CHAT, OPENAI_CHAT.encode(FULL));
+  const { ask, sent } = startProvider(OPENAI_CHAT, OPENAI_CHAT.encode(FULL));
   await ask({ hostedTools: HOSTED });
   expect(sent[0]?.["tools"]).toEqual([
     expect.objectContaining({ function: expect.objectContaining({ name: "vote" }) }),
@@ -163,10 +168,10 @@ it("no search is offered as a function without an implementation (9)", async () 
 });
 
 it.each([
-  { name: "with tools of its own", tools: REQUEST.tools },
-  { name: "without any", tools: [] },
-])("Grok's search is requested by an agent $name, and no call is lost (10)", async ({ tools }) => {
-  const { ask, sent } = at(OPENAI_RESPONSES, OPENAI_RESPONSES.encode(FULL));
+  { name: "with our own tools", tools: REQUEST.tools },
+  { name: "without our own tools", tools: [] },
+])("Grok's search is requested $name, and no call is lost (10)", async ({ tools }) => {
+  const { ask, sent } = startProvider(OPENAI_RESPONSES, OPENAI_RESPONSES.encode(FULL));
   const { events } = await ask({ tools, hostedTools: HOSTED }, { host: hostById("xai") });
   const offered = sent[0]?.["tools"];
   expect(
@@ -183,7 +188,7 @@ it.each(["chatcompletion", "openai", "claude", "gemini", "grok", "azure_openai",
   },
 );
 
-it("features that need a local program are refused with a remedy (20)", () => {
+it("features that need a local program are refused, with an alternative (20)", () => {
   expect(BACKEND_TYPES["claude_code"]).toMatchObject({
     served: false,
     instead: expect.stringContaining("type: claude"),

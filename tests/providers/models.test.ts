@@ -26,25 +26,25 @@ describe("a model's price", () => {
 
   it.each([
     {
-      name: "is the maker's at an unknown proxy if only the maker sells it",
+      name: "is the price of the maker at an unknown proxy if only the maker sells the model",
       model: "gpt-5",
       host: "custom",
       known: true,
     },
     {
-      name: "is unknown at a proxy, if others sell it too",
+      name: "is unknown at a proxy if others sell the model too",
       model: "glm-5.3",
       host: "custom",
       known: false,
     },
     {
-      name: "is not the maker's at another host",
+      name: "is not the price of the maker at another host",
       model: "gpt-5",
       host: "openrouter",
       known: false,
     },
     {
-      name: "is not the maker's for a deployment",
+      name: "is not the price of the maker for a deployment",
       model: "gpt-4.1",
       host: "azure_openai",
       known: false,
@@ -96,7 +96,7 @@ describe("a model's window and output cap", () => {
     });
   });
 
-  it("are cautious assumptions for an unlisted model", () => {
+  it("are low for an unlisted model", () => {
     expect(modelFacts("llama-99", "groq")).toBe(UNKNOWN_MODEL);
     expect(UNKNOWN_MODEL).toMatchObject({
       contextWindow: 128_000,
@@ -108,7 +108,7 @@ describe("a model's window and output cap", () => {
 });
 
 describe("the tables", () => {
-  it("name existing hosts, past days, and each model once per host", () => {
+  it("contain existing hosts, past days, and each model once per host", () => {
     for (const { host, pricedAt } of MODEL_GROUPS) {
       expect(HOSTS.map(({ id }) => id)).toContain(host);
       expect(pricedAt).toMatch(/^202[56]-\d{2}-\d{2}$/);
@@ -124,7 +124,7 @@ describe("the tables", () => {
       Object.entries(rows).map(([id, row]) => ({ host, id, row })),
     ),
   )(
-    "have plausible figures: $id at $host",
+    "have plausible numbers for $id at $host",
     ({ row: [window, output, input, cached, out, write] }) => {
       expect(output).toBeLessThanOrEqual(window);
       expect(output).toBeGreaterThanOrEqual(4_096);

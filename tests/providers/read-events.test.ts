@@ -24,18 +24,38 @@ async function read(...pieces: (string | Error)[]) {
 
 describe("the events of a stream", () => {
   it.each([
-    { name: "as they arrive", pieces: ["data: 1\n\n", "data: 2\n\n"], gives: ["1", "2"] },
     {
-      name: "with or without a name",
-      pieces: ["event: a\ndata: 1\n\n", "id: 7\ndata: 2\n\n"],
-      gives: ["1", "2"],
+      name: "are yielded as they arrive",
+      pieces: ["data: 1\n\n", "data: 2\n\n"],
+      expected: ["1", "2"],
     },
-    { name: "between comments", pieces: [": hello\n\n: still here\ndata: 1\n\n"], gives: ["1"] },
-    { name: "in small chunks", pieces: ["da", "ta: {", '"a":1}\n', "\n"], gives: ['{"a":1}'] },
-    { name: "without the blank line at the end", pieces: ['data: {"a":1}'], gives: ['{"a":1}'] },
-    { name: "without a partial event", pieces: ["data: 1\n\n", 'data: {"a":'], gives: ["1"] },
-  ])("are yielded $name", async ({ pieces, gives }) =>
-    expect(await read(...pieces)).toEqual({ events: gives }),
+    {
+      name: "are yielded with or without an event name",
+      pieces: ["event: a\ndata: 1\n\n", "id: 7\ndata: 2\n\n"],
+      expected: ["1", "2"],
+    },
+    {
+      name: "are yielded between comments",
+      pieces: [": hello\n\n: still here\ndata: 1\n\n"],
+      expected: ["1"],
+    },
+    {
+      name: "are yielded from small chunks",
+      pieces: ["da", "ta: {", '"a":1}\n', "\n"],
+      expected: ['{"a":1}'],
+    },
+    {
+      name: "are yielded without the blank line at the end",
+      pieces: ['data: {"a":1}'],
+      expected: ['{"a":1}'],
+    },
+    {
+      name: "do not include a partial event",
+      pieces: ["data: 1\n\n", 'data: {"a":'],
+      expected: ["1"],
+    },
+  ])("$name", async ({ pieces, expected }) =>
+    expect(await read(...pieces)).toEqual({ events: expected }),
   );
 
   it("are yielded if they were complete before an error", async () => {

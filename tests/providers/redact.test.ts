@@ -7,110 +7,124 @@ it.each([
     name: "the given key",
     given: "key my.very-own/key= is wrong",
     secrets: ["my.very-own/key="],
-    gives: "key [redacted] is wrong",
+    expected: "key [redacted] is wrong",
   },
   {
     name: "the given key at each place",
     given: "abcdef and abcdef",
     secrets: ["abcdef"],
-    gives: "[redacted] and [redacted]",
+    expected: "[redacted] and [redacted]",
   },
   {
     name: "a text that looks like an OpenAI key",
     given: "Incorrect API key provided: sk-proj-abc123DEF456.",
-    gives: "Incorrect API key provided: [redacted]",
+    expected: "Incorrect API key provided: [redacted]",
   },
-  { name: "a masked key", given: "provided: sk-ab**********yz", gives: "provided: [redacted]" },
+  { name: "a masked key", given: "provided: sk-ab**********yz", expected: "provided: [redacted]" },
   {
     name: "keys of other vendors",
     given: "gsk_abcdefgh xai-abcdefgh nvapi-abcdefgh",
-    gives: "[redacted] [redacted] [redacted]",
+    expected: "[redacted] [redacted] [redacted]",
   },
-  { name: "a Google key", given: `AIza${"x".repeat(35)}`, gives: "[redacted]" },
+  { name: "a Google key", given: `AIza${"x".repeat(35)}`, expected: "[redacted]" },
   {
     name: "a bearer token",
     given: "Authorization: Bearer abc.def-ghi",
-    gives: "Authorization: Bearer [redacted]",
+    expected: "Authorization: Bearer [redacted]",
   },
   {
     name: "a key in a query",
     given: "GET /v1?api_key=abcdefgh&x=1",
-    gives: "GET /v1?api_key=[redacted]&x=1",
+    expected: "GET /v1?api_key=[redacted]&x=1",
   },
   {
     name: "a key with a short name in a query",
     given: "GET https://x.test/v1?key=abc#d",
-    gives: "GET https://x.test/v1?key=[redacted]#d",
+    expected: "GET https://x.test/v1?key=[redacted]#d",
   },
   {
     name: "the given key, URL-encoded",
     given: "at a%2Fb%2Bcdef%3D",
     secrets: ["a/b+cdef="],
-    gives: "at [redacted]",
+    expected: "at [redacted]",
   },
   {
     name: "the given key in its JSON form",
     given: JSON.stringify({ key: 'ab"cd\\ef/gh' }),
     secrets: ['ab"cd\\ef/gh'],
-    gives: '{"key":"[redacted]"}',
+    expected: '{"key":"[redacted]"}',
   },
   {
     name: "the given key in JSON that escapes slashes",
     given: "ab\\/cdef",
     secrets: ["ab/cdef"],
-    gives: "[redacted]",
+    expected: "[redacted]",
   },
   {
     name: "the given key in base64",
     given: `got ${btoa("my.own-key")}`,
     secrets: ["my.own-key"],
-    gives: "got [redacted]",
+    expected: "got [redacted]",
   },
   {
     name: "the given key in base64url",
     given: `got ${Buffer.from("??>>~~own?>").toString("base64url")}`,
     secrets: ["??>>~~own?>"],
-    gives: "got [redacted]",
+    expected: "got [redacted]",
   },
   {
     name: "the given key in hex",
     given: "got 6d792e6f776e2d6b6579.",
     secrets: ["my.own-key"],
-    gives: "got [redacted].",
+    expected: "got [redacted].",
   },
   {
     name: "the given key in upper-case hex",
     given: "got 6D792E6F776E2D6B6579.",
     secrets: ["my.own-key"],
-    gives: "got [redacted].",
+    expected: "got [redacted].",
   },
   {
     name: "the given key in upper case",
     given: "got MY.OWN-KEY.",
     secrets: ["my.own-key"],
-    gives: "got [redacted].",
+    expected: "got [redacted].",
   },
   {
     name: "a key that a provider masked",
     given: "Your api key: ****fcc2 or na***ys",
-    gives: "Your api key: [redacted] or [redacted]",
+    expected: "Your api key: [redacted] or [redacted]",
   },
-  { name: "a key in JSON", given: '{"api_key": "abcdefgh"}', gives: '{"api_key": "[redacted]"}' },
+  {
+    name: "a key in JSON",
+    given: '{"api_key": "abcdefgh"}',
+    expected: '{"api_key": "[redacted]"}',
+  },
   {
     name: "a JSON web token",
     given: "eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxIn0.abc",
-    gives: "[redacted]",
+    expected: "[redacted]",
   },
-  { name: "a Hugging Face token", given: `got hf_${"aB3".repeat(11)}.`, gives: "got [redacted]." },
-  { name: "a Replicate token", given: `got r8_${"aB3".repeat(12)}`, gives: "got [redacted]" },
-  { name: "a Perplexity key", given: `got pplx-${"aB3".repeat(16)}`, gives: "got [redacted]" },
+  {
+    name: "a Hugging Face token",
+    given: `got hf_${"aB3".repeat(11)}.`,
+    expected: "got [redacted].",
+  },
+  { name: "a Replicate token", given: `got r8_${"aB3".repeat(12)}`, expected: "got [redacted]" },
+  { name: "a Perplexity key", given: `got pplx-${"aB3".repeat(16)}`, expected: "got [redacted]" },
   {
     name: "GitHub tokens",
     given: `ghp_${"aB3".repeat(12)} github_pat_11AB_${"aB3".repeat(20)}`,
-    gives: "[redacted] [redacted]",
+    expected: "[redacted] [redacted]",
   },
-  { name: "a new Google key", given: `got AQ.Ab8-${"aB3_".repeat(12)}`, gives: "got [redacted]" },
-])("hides $name", ({ given, secrets = [], gives }) => expect(redact(given, secrets)).toBe(gives));
+  {
+    name: "a new Google key",
+    given: `got AQ.Ab8-${"aB3_".repeat(12)}`,
+    expected: "got [redacted]",
+  },
+])("hides $name", ({ given, secrets = [], expected }) =>
+  expect(redact(given, secrets)).toBe(expected),
+);
 
 it.each([
   "This model's maximum context length is 8192 tokens",
@@ -138,7 +152,7 @@ it("accepts a key that is invalid Unicode", () => {
   expect(redact("key \ud800abcdef here", ["\ud800abcdef"])).toBe("key [redacted] here");
 });
 
-it("makes one line of many, and marks a cut", () => {
+it("joins several lines into one, and marks a cut", () => {
   expect(toMessage("a\n\n  b ", [])).toBe("a b");
   expect(toMessage("a\u001b]0;title\u0007b\u0000\u009b31mc", [])).toBe("a ]0;title b 31mc");
   expect(toMessage("x".repeat(501), [])).toBe(`${"x".repeat(499)}…`);

@@ -44,7 +44,7 @@ describe("backend types", () => {
     "ag2",
     "autogen",
     "uitars",
-  ])("refuses %s by name, with a remedy", (type) => {
+  ])("refuses %s by name, with an alternative", (type) => {
     expect(BACKEND_TYPES[type]).toMatchObject({
       served: false,
       name: expect.any(String),
@@ -52,7 +52,7 @@ describe("backend types", () => {
     });
   });
 
-  it("refer to existing hosts, each at a URL of that host", () => {
+  it("refer to existing hosts, and each base URL belongs to its host", () => {
     for (const [type, { host, baseUrl }] of served) {
       if (host === null) continue;
       const row = hostById(host);
@@ -70,7 +70,7 @@ describe("backend types", () => {
     expect(unlisted.map(([type]) => type)).toEqual(["nvidia_nim"]);
   });
 
-  it("have default models that accept hosted tools beside functions", () => {
+  it("have default models that accept hosted tools next to functions", () => {
     for (const [type, { model, format }] of served) {
       expect(
         model === null || (FORMAT_PARAMS[format].hostedAlone?.(model) ?? null),

@@ -9,56 +9,60 @@ import {
 const NOW = Date.parse("2026-11-01T12:00:00Z");
 
 it.each([
-  { name: "nothing", headers: {}, gives: undefined },
-  { name: "seconds", headers: { "retry-after": "20" }, gives: 20_000 },
-  { name: "parts of a second", headers: { "retry-after": "1.5" }, gives: 1_500 },
+  { name: "nothing", headers: {}, expected: undefined },
+  { name: "seconds", headers: { "retry-after": "20" }, expected: 20_000 },
+  { name: "fractions of a second", headers: { "retry-after": "1.5" }, expected: 1_500 },
   {
     name: "milliseconds before seconds",
     headers: { "retry-after-ms": "250", "retry-after": "1" },
-    gives: 250,
+    expected: 250,
   },
   {
     name: "an HTTP date",
     headers: { "retry-after": "Sun, 01 Nov 2026 12:00:30 GMT" },
-    gives: 30_000,
+    expected: 30_000,
   },
   {
-    name: "an HTTP date by the server's own clock",
+    name: "an HTTP date, compared with the clock of the server",
     headers: {
       "retry-after": "Sun, 01 Nov 2026 13:00:30 GMT",
       date: "Sun, 01 Nov 2026 13:00:00 GMT",
     },
-    gives: 30_000,
+    expected: 30_000,
   },
   {
     name: "a date in the past",
     headers: { "retry-after": "Sun, 01 Nov 2026 11:00:00 GMT" },
-    gives: 0,
+    expected: 0,
   },
-  { name: "an absurd number unchanged", headers: { "retry-after": "1000000000" }, gives: 1e12 },
   {
-    name: "a number beyond all limits",
-    headers: { "retry-after": "9".repeat(400) },
-    gives: Number.MAX_SAFE_INTEGER,
+    name: "a very large number, unchanged",
+    headers: { "retry-after": "1000000000" },
+    expected: 1e12,
   },
-  { name: "a negative number as no wait", headers: { "retry-after": "-1" }, gives: undefined },
-  { name: "an invalid value as no wait", headers: { "retry-after": "soon" }, gives: undefined },
-])("reads $name", ({ headers, gives }) =>
-  expect(retryAfterMs(new Headers(Object.entries(headers)), NOW)).toBe(gives),
+  {
+    name: "a number larger than any integer",
+    headers: { "retry-after": "9".repeat(400) },
+    expected: Number.MAX_SAFE_INTEGER,
+  },
+  { name: "a negative number as no delay", headers: { "retry-after": "-1" }, expected: undefined },
+  { name: "an invalid value as no delay", headers: { "retry-after": "soon" }, expected: undefined },
+])("reads $name", ({ headers, expected }) =>
+  expect(retryAfterMs(new Headers(Object.entries(headers)), NOW)).toBe(expected),
 );
 
 const DATE = "Sun, 01 Nov 2026 12:00:00 GMT";
 it.each([
-  { name: "nothing", headers: {}, gives: undefined },
+  { name: "nothing", headers: {}, expected: undefined },
   {
-    name: "the exhausted limit, not the longer one",
+    name: "the exhausted limit, not a longer limit that is not exhausted",
     headers: {
       "x-ratelimit-remaining-tokens": "0",
       "x-ratelimit-reset-tokens": "6m0s",
       "x-ratelimit-remaining-requests": "5",
       "x-ratelimit-reset-requests": "2h",
     },
-    gives: 360_000,
+    expected: 360_000,
   },
   {
     name: "the later of two exhausted limits",
@@ -68,16 +72,16 @@ it.each([
       "x-ratelimit-remaining-requests": "0",
       "x-ratelimit-reset-requests": "1s",
     },
-    gives: 1_000,
+    expected: 1_000,
   },
   {
-    name: "a time by the response's own clock",
+    name: "a time, compared with the clock of the response",
     headers: {
       "some-ratelimit-tokens-remaining": "0",
       "some-ratelimit-tokens-reset": "2026-11-01T12:00:21Z",
       date: DATE,
     },
-    gives: 21_000,
+    expected: 21_000,
   },
   {
     name: "a time in the past",
@@ -86,7 +90,7 @@ it.each([
       "some-ratelimit-tokens-reset": "2026-11-01T11:00:00Z",
       date: DATE,
     },
-    gives: 0,
+    expected: 0,
   },
   {
     name: "plain seconds",
@@ -94,20 +98,20 @@ it.each([
       "x-ratelimit-remaining-tokens-minute": "0",
       "x-ratelimit-reset-tokens-minute": "33.5",
     },
-    gives: 33_500,
+    expected: 33_500,
   },
   {
-    name: "a limit without its reset as no wait",
+    name: "a limit without its reset as no delay",
     headers: { "x-ratelimit-remaining-tokens": "0" },
-    gives: undefined,
+    expected: undefined,
   },
   {
-    name: "an invalid value as no wait",
+    name: "an invalid value as no delay",
     headers: { "x-ratelimit-remaining-tokens": "0", "x-ratelimit-reset-tokens": "soon" },
-    gives: undefined,
+    expected: undefined,
   },
-])("reads from rate limits $name", ({ headers, gives }) => {
-  expect(limitResetMs(new Headers(Object.entries(headers)), NOW)).toBe(gives);
+])("reads from rate limits $name", ({ headers, expected }) => {
+  expect(limitResetMs(new Headers(Object.entries(headers)), NOW)).toBe(expected);
 });
 
 it.each([
@@ -124,7 +128,7 @@ it.each([
   ["try again in 3 months", undefined],
   ["try again in -5s", undefined],
   ["the model has 5s of thought", undefined],
-])("reads the wait in: %s", (words, gives) => expect(delayInWords(words)).toBe(gives));
+])("reads the wait in: %s", (words, expected) => expect(delayInWords(words)).toBe(expected));
 
 it.each([
   ["34s", 34_000],
@@ -136,4 +140,4 @@ it.each([
   ["-3s", undefined],
   ["3 months", undefined],
   ["", undefined],
-])("reads %j as a duration", (text, gives) => expect(durationMs(text)).toBe(gives));
+])("reads %j as a duration", (text, expected) => expect(durationMs(text)).toBe(expected));

@@ -1,6 +1,6 @@
 /**
- * The text of a request's body. Our adapters send bytes, an SDK alone sends text. Throws for a
- * stream.
+ * The text of the body of a request. Our adapters send bytes; an SDK without our code sends text.
+ * Throws for a stream.
  */
 export function sentText(body: BodyInit | null | undefined): string {
   if (body === null || body === undefined || typeof body === "string") return body ?? "";

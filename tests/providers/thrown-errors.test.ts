@@ -31,13 +31,13 @@ describe("toProviderError", () => {
       code: "connection_failed",
     },
     {
-      name: "broken JSON",
+      name: "invalid JSON",
       given: new SyntaxError("Unexpected token"),
       is: "transient",
       code: "bad_response",
     },
     {
-      name: "a deploy",
+      name: "a deployment",
       given: wrapped(new Error("Durable Object reset because its code was updated.")),
       is: "interrupted",
       code: "interrupted",
@@ -66,12 +66,12 @@ describe("toProviderError", () => {
 
   it.each([
     {
-      name: "broken JSON",
+      name: "invalid JSON",
       given: new SyntaxError("Unexpected end of JSON input"),
       says: "The provider sent an event with invalid JSON (Unexpected end of JSON input)",
     },
     {
-      name: "a broken connection, each of its causes once, without full stops between them",
+      name: "a broken connection, with each cause once and without full stops between causes",
       given: wrapped(new Error("Network connection lost.")),
       says: "Connection error: Network connection lost",
     },
@@ -83,7 +83,7 @@ describe("toProviderError", () => {
     'x"my.own-key"',
     '{"a":1}\nmy.own-key',
     `{"a": ${"9".repeat(40)}my.own-key}`,
-  ])("quotes no part of invalid JSON: %s", (text) => {
+  ])("does not quote invalid JSON: %s", (text) => {
     let thrown: unknown;
     try {
       JSON.parse(text);

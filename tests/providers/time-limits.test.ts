@@ -8,18 +8,18 @@ const LIMITS = { firstByteMs: 120, idleMs: 90, totalMs: 1000 };
 const piece = (text: string): ModelEvent => ({ type: "text", text });
 
 /** A provider with events that the test sends one by one. */
-function handFed() {
+function manualProvider() {
   let wake: () => void = () => undefined;
   const queue: ModelEvent[] = [];
-  const seen = {
+  const callState = {
     signal: new AbortController().signal,
     onBytes: (): void => undefined,
     ended: false,
   };
   const provider: Provider = {
-    id: "hand-fed",
+    id: "manual",
     async *stream(_request, signal, onBytes) {
-      Object.assign(seen, { signal, onBytes: onBytes ?? seen.onBytes });
+      Object.assign(callState, { signal, onBytes: onBytes ?? callState.onBytes });
       signal.addEventListener("abort", () => wake());
       try {
         for (;;) {
@@ -33,7 +33,7 @@ function handFed() {
             });
         }
       } finally {
-        seen.ended = true;
+        callState.ended = true;
       }
     },
   };
@@ -42,19 +42,19 @@ function handFed() {
     wake();
     await settled();
   };
-  return { provider, seen, send };
+  return { provider, callState, send };
 }
 
 async function start() {
   const timers = new ManualTimers();
-  const fed = handFed();
+  const manual = manualProvider();
   const user = new AbortController();
   const got: ModelEvent[] = [];
   let failure: unknown;
   let done = false;
   const read = async () => {
     try {
-      for await (const event of withTimeLimits(fed.provider, LIMITS, timers).stream(
+      for await (const event of withTimeLimits(manual.provider, LIMITS, timers).stream(
         BARE_REQUEST,
         user.signal,
       ))
@@ -66,7 +66,7 @@ async function start() {
   };
   const reading = read();
   await settled();
-  return { timers, user, got, ...fed, reading, failure: () => failure, done: () => done };
+  return { timers, user, got, ...manual, reading, failure: () => failure, done: () => done };
 }
 
 const STOP: ModelEvent = { type: "stop", reason: "stop", items: [], usage: null };
@@ -78,13 +78,13 @@ const timeout = (message: RegExp) =>
   });
 
 describe("time limits", () => {
-  it("fail a call without a first byte in time, and abort it", async () => {
+  it("abort a call whose first byte does not arrive in time", async () => {
     const run = await start();
     await run.timers.advance(119);
     expect(run.done()).toBe(false);
     await run.timers.advance(1);
     expect(run.failure()).toEqual(timeout(/first byte took longer than 120 ms/));
-    expect(run.seen.signal.aborted).toBe(true);
+    expect(run.callState.signal.aborted).toBe(true);
     expect(run.timers.waiting).toBe(0);
   });
 
@@ -111,7 +111,7 @@ describe("time limits", () => {
   it("count keep-alive bytes without an event as activity", async () => {
     const run = await start();
     for (let at = 0; at < 800; at += 80) {
-      run.seen.onBytes();
+      run.callState.onBytes();
       await run.timers.advance(80);
     }
     expect(run.done()).toBe(false);
@@ -119,7 +119,7 @@ describe("time limits", () => {
     expect(run.got).toEqual([STOP]);
   });
 
-  it("let a timely reply pass, and leave no timer behind", async () => {
+  it("do not affect a reply in time, and leave no timer running", async () => {
     const run = await start();
     await run.send(piece("a"));
     await run.send(STOP);
@@ -129,7 +129,7 @@ describe("time limits", () => {
     expect(run.timers.waiting).toBe(0);
   });
 
-  it("need no timer per chunk", async () => {
+  it("do not set a timer per chunk", async () => {
     const run = await start();
     for (let n = 0; n < 500; n++) await run.send(piece("a"));
     expect(run.timers.asked).toBeLessThan(5);
@@ -137,7 +137,7 @@ describe("time limits", () => {
     expect(run.got).toHaveLength(501);
   });
 
-  it("end with the caller's reason when the caller aborts", async () => {
+  it("do not replace the reason when the caller aborts", async () => {
     const run = await start();
     await run.send(piece("a"));
     const reason = new Error("cancelled by the user");
@@ -147,37 +147,37 @@ describe("time limits", () => {
     expect(run.timers.waiting).toBe(0);
   });
 
-  it("exclude the caller's own time", async () => {
+  it("do not count the time that the caller spends", async () => {
     const timers = new ManualTimers();
-    const fed = handFed();
-    const events = withTimeLimits(fed.provider, LIMITS, timers)
+    const manual = manualProvider();
+    const events = withTimeLimits(manual.provider, LIMITS, timers)
       .stream(BARE_REQUEST, new AbortController().signal)
       [Symbol.asyncIterator]();
     const first = events.next();
-    await fed.send(piece("a"));
+    await manual.send(piece("a"));
     await first;
     await timers.advance(500); // the caller is busy
     const second = events.next();
     await timers.advance(89);
-    await fed.send(piece("b"));
+    await manual.send(piece("b"));
     expect(await second).toEqual({ done: false, value: piece("b") });
   });
 
   it("abort the request when the caller stops reading", async () => {
     const timers = new ManualTimers();
-    const fed = handFed();
+    const manual = manualProvider();
     await Promise.all([
-      fed.send(piece("a")),
+      manual.send(piece("a")),
       (async () => {
-        for await (const _ of withTimeLimits(fed.provider, LIMITS, timers).stream(
+        for await (const _ of withTimeLimits(manual.provider, LIMITS, timers).stream(
           BARE_REQUEST,
           new AbortController().signal,
         ))
           break;
       })(),
     ]);
-    expect(fed.seen).toMatchObject({ ended: true });
-    expect(fed.seen.signal.aborted).toBe(true);
+    expect(manual.callState).toMatchObject({ ended: true });
+    expect(manual.callState.signal.aborted).toBe(true);
     expect(timers.waiting).toBe(0);
   });
 
@@ -199,7 +199,7 @@ describe("time limits", () => {
         await run.send(piece("a"));
         run.timers.jump(by);
         await run.timers.advance(80);
-        run.seen.onBytes();
+        run.callState.onBytes();
         await run.timers.advance(80);
         expect(run.done()).toBe(false);
         await run.timers.advance(90);
@@ -212,7 +212,7 @@ describe("time limits", () => {
         for (let at = 0; at < 1000; at += 40) {
           expect(run.done()).toBe(false);
           run.timers.jump(by);
-          run.seen.onBytes();
+          run.callState.onBytes();
           await run.timers.advance(40);
         }
         expect(run.failure()).toEqual(timeout(/longer than 1000 ms in total/));

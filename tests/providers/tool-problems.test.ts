@@ -14,7 +14,7 @@ const formats = Object.keys(FORMAT_NAMES).filter((name): name is Format => name 
 
 describe("a tool's problem with a format", () => {
   it.each([
-    { name: "a schema of plain parts", part: { type: "string" } },
+    { name: "a simple schema", part: { type: "string" } },
     { name: "a keyword that is described in words", part: { type: "string", pattern: "^a" } },
     { name: "an excluded keyword", part: UNSUPPORTED },
     {
@@ -37,7 +37,7 @@ describe("a tool's problem with a format", () => {
   });
 
   it.each(formats.filter((format) => format !== "gemini"))(
-    "does not exist if schemas are sent unchanged: %s",
+    "does not exist in formats that send schemas unchanged: %s",
     (format) => {
       expect(toolProblem(format, toolWith(UNSUPPORTED))).toBeNull();
     },

@@ -6,15 +6,15 @@ it.each([
     name: "a failure is marked",
     text: "no such file",
     isError: true,
-    gives: "Error: no such file",
+    expected: "Error: no such file",
   },
   {
     name: "a failure with a mark is unchanged",
     text: "error: no such file",
     isError: true,
-    gives: "error: no such file",
+    expected: "error: no such file",
   },
-  { name: "a result is unchanged", text: "42", isError: false, gives: "42" },
-])("$name", ({ text, isError, gives }) => {
-  expect(resultText({ text, isError })).toBe(gives);
+  { name: "a result is unchanged", text: "42", isError: false, expected: "42" },
+])("$name", ({ text, isError, expected }) => {
+  expect(resultText({ text, isError })).toBe(expected);
 });

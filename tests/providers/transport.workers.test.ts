@@ -21,15 +21,15 @@ const YIELD_MESSAGE =
   "No response came for 45 s while other calls waited, so this one gave way to them.";
 const WIRES = [ANTHROPIC, GEMINI, OPENAI_CHAT, OPENAI_RESPONSES];
 
-/** Sends what the tests send, and refuses no address. */
+/** A network that sends every request and refuses no address. */
 const unguarded = (fetch: typeof globalThis.fetch): Network => ({
   guard: (_url, _signal, send) => send(),
   fetch,
 });
 
-/** The hooks of a call, and what they have counted. */
+/** The hooks of a call, and the number of their calls. */
 function hooksOf(guard: TransportHooks["guard"]) {
-  const way = new AbortController();
+  const yieldController = new AbortController();
   const counted = { built: 0, sent: 0, headers: 0 };
   const hooks: TransportHooks = {
     onBuilt: () => void counted.built++,
@@ -39,13 +39,14 @@ function hooksOf(guard: TransportHooks["guard"]) {
       if (isUnsent(error)) counted.sent--;
     },
     onHeaders: () => void counted.headers++,
-    yieldSignal: way.signal,
+    yieldSignal: yieldController.signal,
   };
-  const yieldSlot = () => way.abort(new ProviderError("transient", "timeout", YIELD_MESSAGE));
+  const yieldSlot = () =>
+    yieldController.abort(new ProviderError("transient", "timeout", YIELD_MESSAGE));
   return { hooks, counted, yieldSlot };
 }
 
-/** A call through the format's SDK, as the session makes it. */
+/** Starts a call through the SDK of the format, as a session does. */
 function start(wire: Wire, { guard, fetch }: Network, request: ModelRequest = REQUEST) {
   const user = new AbortController();
   const { hooks, counted, yieldSlot } = hooksOf(guard);
@@ -62,7 +63,7 @@ function start(wire: Wire, { guard, fetch }: Network, request: ModelRequest = RE
   return { ended, yieldSlot, user, counted };
 }
 
-/** A server that never answers. `isAborted`: whether its connection was closed. */
+/** A server that never responds. `isAborted`: whether its connection was closed. */
 function stalled() {
   const asked = Promise.withResolvers<void>();
   let aborted = false;
@@ -77,7 +78,7 @@ function stalled() {
   return { send, asked: asked.promise, isAborted: () => aborted };
 }
 
-/** The guard of the service before a network that is down. */
+/** The guard of the service, and a network that is down. */
 function guardedBy(resolve: Resolve) {
   let sent = 0;
   const fetch: Network["fetch"] = async () => {
@@ -89,7 +90,7 @@ function guardedBy(resolve: Resolve) {
 }
 
 describe.each(WIRES)("a call in the format of $name", (wire) => {
-  it("that gives way closes its connection and fails with the reason of the signal", async () => {
+  it("that must yield its slot closes its connection and fails with the reason of the signal", async () => {
     const { send, asked, isAborted } = stalled();
     const { ended, yieldSlot, counted } = start(wire, unguarded(send));
     await asked;
@@ -111,7 +112,7 @@ describe.each(WIRES)("a call in the format of $name", (wire) => {
     expect(counted).toEqual({ built: 1, sent: 1, headers: 1 });
   });
 
-  it("runs to its end after its headers have arrived", async () => {
+  it("runs to its end if it must yield after its headers have arrived", async () => {
     const headers = { "content-type": "text/event-stream" };
     const { ended, counted } = start(
       wire,
@@ -121,7 +122,7 @@ describe.each(WIRES)("a call in the format of $name", (wire) => {
     expect(counted).toEqual({ built: 1, sent: 1, headers: 1 });
   });
 
-  it("that must give way before its request leaves sends nothing, and costs nothing", async () => {
+  it("that must yield before its request is sent sends nothing and costs nothing", async () => {
     let fetches = 0;
     const send: typeof fetch = async () => {
       fetches += 1;
@@ -143,7 +144,7 @@ describe.each(WIRES)("a call in the format of $name", (wire) => {
 
   it.each<{ name: string; resolve: Resolve; code: string }>([
     {
-      name: "that leads into a private network",
+      name: "that resolves to a private network",
       resolve: async () => ["10.0.0.1"],
       code: "address_refused",
     },
@@ -163,7 +164,7 @@ describe.each(WIRES)("a call in the format of $name", (wire) => {
     expect([sent(), counted]).toEqual([0, { built: 1, sent: 0, headers: 1 }]);
   });
 
-  it("that gives way while its name is looked up sends nothing, and costs nothing", async () => {
+  it("that must yield while its host name is resolved sends nothing and costs nothing", async () => {
     const asked = Promise.withResolvers<void>();
     const { network, sent } = guardedBy((_name, signal) => {
       asked.resolve();
@@ -192,7 +193,7 @@ describe.each(WIRES)("a call in the format of $name", (wire) => {
   });
 });
 
-it("counts a request that was sent, and not the refused one after it", async () => {
+it("counts a sent request, but not a refused request after it", async () => {
   let addresses = ["93.184.215.14"];
   const guard = addressGuard({
     resolve: async () => addresses,

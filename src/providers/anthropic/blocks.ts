@@ -13,10 +13,11 @@ import {
 } from "./schema";
 
 /**
- * Content blocks of a reply: the data each collects while it streams, and the reply item it
- * becomes.
+ * Content blocks of a reply. Defines the data that a block collects while it streams, and the reply
+ * item that the block becomes.
  */
 
+/** Text or JSON of the block, in the pieces in which it arrived. */
 type Pieces = { pieces: string[] };
 
 export type Block = Pieces &
@@ -25,10 +26,10 @@ export type Block = Pieces &
     | { kind: "thinking"; signature: string[] }
     | { kind: "redacted"; data: string }
     /**
-     * `shown`: whether its id is sent with its arguments, because the id is valid and no earlier
-     * call has it.
+     * `index`: number of earlier calls in the reply. `showsId`: whether the events of the call
+     * contain its id. They do if the id is valid and no earlier call has the same id.
      */
-    | { kind: "call"; index: number; id: string; shown: boolean; name: string; input: unknown }
+    | { kind: "call"; index: number; id: string; showsId: boolean; name: string; input: unknown }
     | {
         kind: "use";
         tool: HostedToolName;
@@ -40,43 +41,48 @@ export type Block = Pieces &
     | { kind: "unknown" }
   );
 
-/** The block for a `content_block_start`. `others` are the earlier blocks of the reply. */
-export function beginBlock(fields: Fields, others: readonly Block[]): Block {
-  const written = { pieces: [] };
+/** The block for a `content_block_start`. `earlierBlocks` are the earlier blocks of the reply. */
+export function beginBlock(fields: Fields, earlierBlocks: readonly Block[]): Block {
+  const noPieces = { pieces: [] };
   const tool = hostedToolOf(fields);
   if (tool && isServerUse(fields)) {
-    const again = others.some((other) => other.kind === "use" && other.tool === tool);
-    return { ...written, kind: "use", tool, fields, strings: createJsonStrings(again) };
+    const followsSameTool = earlierBlocks.some(
+      (other) => other.kind === "use" && other.tool === tool,
+    );
+    return { ...noPieces, kind: "use", tool, fields, strings: createJsonStrings(followsSameTool) };
   }
-  if (tool) return { ...written, kind: "result", tool, fields };
+  if (tool) return { ...noPieces, kind: "result", tool, fields };
   switch (fields["type"]) {
     case "text":
-      return { ...written, kind: "text", citations: [...listOf(fields["citations"])] };
+      return { ...noPieces, kind: "text", citations: [...listOf(fields["citations"])] };
     case "thinking":
-      return { ...written, kind: "thinking", signature: [textOf(fields["signature"])] };
+      return { ...noPieces, kind: "thinking", signature: [textOf(fields["signature"])] };
     case "redacted_thinking":
-      return { ...written, kind: "redacted", data: textOf(fields["data"]) };
+      return { ...noPieces, kind: "redacted", data: textOf(fields["data"]) };
     case "tool_use": {
-      const before = others.filter((other) => other.kind === "call");
+      const earlierCalls = earlierBlocks.filter((other) => other.kind === "call");
       const id = textOf(fields["id"]);
-      const shown = FITTING_ID.test(id) && before.every((other) => other.id !== id);
+      const showsId = VALID_ID.test(id) && earlierCalls.every((other) => other.id !== id);
       return {
-        ...written,
+        ...noPieces,
         kind: "call",
-        index: before.length,
+        index: earlierCalls.length,
         id,
-        shown,
+        showsId,
         name: textOf(fields["name"]),
         input: fields["input"],
       };
     }
     default:
-      return { ...written, kind: "unknown" };
+      return { ...noPieces, kind: "unknown" };
   }
 }
 
-/** The text that a block starts with: text, thinking, or the whole input of a hosted tool. */
-export function firstPiece(fields: Fields): string {
+/**
+ * The text that the start event of a block contains: text, thinking, or the complete input of a
+ * hosted tool.
+ */
+export function initialPiece(fields: Fields): string {
   if (fields["type"] === "text") return textOf(fields["text"]);
   if (fields["type"] === "thinking") return textOf(fields["thinking"]);
   const input = fieldsOf(fields["input"]);
@@ -97,7 +103,7 @@ export function addPiece(block: Block, piece: string): ModelEvent | null {
         type: "tool_arguments",
         index: block.index,
         name: block.name,
-        ...(block.shown && { id: block.id }),
+        ...(block.showsId && { id: block.id }),
         text: piece,
       };
     case "use": {
@@ -111,8 +117,11 @@ export function addPiece(block: Block, piece: string): ModelEvent | null {
   }
 }
 
-/** The API accepts only these ids back. A proxy may use others; those count as missing. */
-const FITTING_ID = /^[\w-]+$/;
+/**
+ * The API refuses other ids when a call is sent back. A proxy may use other ids; such an id counts
+ * as missing.
+ */
+const VALID_ID = /^[\w-]+$/;
 
 /** The block as reply items. Empty for a block without text and for unknown blocks. */
 export function toItems(block: Block): ReplyItem[] {
@@ -143,7 +152,7 @@ export function toItems(block: Block): ReplyItem[] {
       return [
         {
           type: "tool_call",
-          id: FITTING_ID.test(block.id) ? block.id : "",
+          id: VALID_ID.test(block.id) ? block.id : "",
           name: block.name,
           arguments: argumentsOf(text, block.input),
         },
@@ -163,13 +172,13 @@ export function toItems(block: Block): ReplyItem[] {
   }
 }
 
-/** Arguments arrive in pieces, or as a whole in a reply that is not streamed. */
+/** Arguments arrive in pieces, or complete in a reply that is not streamed. */
 function argumentsOf(text: string, input: unknown): string {
   if (text.trim() !== "") return text;
   return isJsonObject(input) ? JSON.stringify(input) : "{}";
 }
 
-/** The input of a hosted tool; empty if the JSON is incomplete. */
+/** The input of a hosted tool; an empty object if the JSON is incomplete. */
 function inputOf(block: Block & { kind: "use" }): Fields {
   return fieldsOf(parseJson(block.pieces.join("")));
 }
@@ -178,51 +187,55 @@ function inputOf(block: Block & { kind: "use" }): Fields {
 export function citationsOf(block: Block): Citation[] {
   if (block.kind !== "text") return [];
   const text = block.pieces.join("");
-  return block.citations.map(fieldsOf).flatMap((one) => {
-    const url = textOf(one["url"]);
-    return url === "" ? [] : [{ url, title: textOf(one["title"]), ...(text !== "" && { text }) }];
+  return block.citations.map(fieldsOf).flatMap((source) => {
+    const url = textOf(source["url"]);
+    return url === ""
+      ? []
+      : [{ url, title: textOf(source["title"]), ...(text !== "" && { text }) }];
   });
 }
 
 /**
  * Pairs uses of hosted tools with their results, as the API requires. A use next to calls of our
- * own tools has no result yet. The API runs it once those calls have their results, if the same
- * message contains nothing else. So other texts are merged into the last result. Without a result
- * to merge into, or if the tool is no longer offered, the use is removed.
+ * own tools has no result yet. The API runs the hosted tool once our calls have their results, if
+ * the message with these results contains nothing else. So other texts of that message are merged
+ * into the last result. A use is removed if there is no result to merge into, or if the tool is no
+ * longer offered.
  */
 
 export type Turn = { role: "user" | "assistant"; blocks: Fields[] };
 
 /**
- * The turns in valid form; some may have no blocks left. Requires alternating user and assistant
- * turns with results first.
+ * The turns in the form that the API accepts. Some may have no blocks left. The given turns must
+ * alternate between user and assistant and begin with the tool results.
  */
-export function settleServerBlocks(
+export function pairServerBlocks(
   turns: readonly Turn[],
   offered: ReadonlySet<HostedToolName | undefined>,
 ): Turn[] {
-  const resolved = new Set(
+  const idsWithResult = new Set(
     turns.flatMap(({ blocks }) => blocks.filter(isServerResult).map(resultId)),
   );
-  const waiting = new Set<string>();
-  return turns.map((turn, place) => {
+  const openUseIds = new Set<string>();
+  return turns.map((turn, turnIndex) => {
     if (turn.role === "user")
-      return waiting.size > 0 ? { ...turn, blocks: foldTexts(turn.blocks) } : turn;
-    const answered = turns[place + 1];
-    const mayWait = !answered || answered.blocks.some((block) => block["type"] === "tool_result");
-    const isContinued = place + 2 < turns.length;
+      return openUseIds.size > 0 ? { ...turn, blocks: mergeTextsIntoResult(turn.blocks) } : turn;
+    const nextTurn = turns[turnIndex + 1];
+    const mayRunLater =
+      !nextTurn || nextTurn.blocks.some((block) => block["type"] === "tool_result");
+    const isContinued = turnIndex + 2 < turns.length;
     const kept = turn.blocks.filter((block) => {
       if (isServerUse(block))
         return (
-          resolved.has(useId(block)) ||
-          (mayWait && !isContinued && offered.has(hostedToolOf(block)))
+          idsWithResult.has(useId(block)) ||
+          (mayRunLater && !isContinued && offered.has(hostedToolOf(block)))
         );
       return (
-        !isServerResult(block) || waiting.has(resultId(block)) || hasUse(turn, resultId(block))
+        !isServerResult(block) || openUseIds.has(resultId(block)) || hasUse(turn, resultId(block))
       );
     });
-    for (const block of kept) if (isServerUse(block)) waiting.add(useId(block));
-    for (const block of kept) if (isServerResult(block)) waiting.delete(resultId(block));
+    for (const block of kept) if (isServerUse(block)) openUseIds.add(useId(block));
+    for (const block of kept) if (isServerResult(block)) openUseIds.delete(resultId(block));
     return { ...turn, blocks: kept };
   });
 }
@@ -232,13 +245,13 @@ const resultId = (block: Fields): string => textOf(block["tool_use_id"]);
 const hasUse = (turn: Turn, id: string): boolean =>
   turn.blocks.some((block) => isServerUse(block) && useId(block) === id);
 
-/** Merges all texts into the last result, after its own text. */
-function foldTexts(blocks: readonly Fields[]): Fields[] {
+/** Merges all text blocks into the last tool result, after the text of that result. */
+function mergeTextsIntoResult(blocks: readonly Fields[]): Fields[] {
   const results = blocks.filter((block) => block["type"] === "tool_result");
   const texts = blocks.filter((block) => block["type"] === "text");
   const last = results.at(-1);
   if (!last || texts.length === 0) return [...blocks];
-  const own = textOf(last["content"]);
-  const content = [...(own === "" ? [] : [{ type: "text", text: own }]), ...texts];
+  const ownText = textOf(last["content"]);
+  const content = [...(ownText === "" ? [] : [{ type: "text", text: ownText }]), ...texts];
   return [...results.slice(0, -1), { ...last, content }];
 }

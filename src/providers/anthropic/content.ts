@@ -1,22 +1,26 @@
 import type { ModelEvent } from "../provider";
 import { CALL_CHARS, replySize } from "../reply-size";
-import { addPiece, beginBlock, type Block, firstPiece } from "./blocks";
+import { addPiece, beginBlock, type Block, initialPiece } from "./blocks";
 import { type Fields, fieldsOf, textOf } from "./schema";
 
-/** The blocks of a streamed reply. Indexes restart with each message. */
+/**
+ * The blocks of a streamed reply. A reply can consist of several messages, and the block indexes
+ * restart at 0 with each message.
+ */
 export type Content = {
   readonly blocks: readonly Block[];
   /**
-   * Starts a block and returns its events. Throws, as `change` does, if the reply exceeds the size
+   * Starts a block and returns its events. Like `change`, throws if the reply exceeds the size
    * limit.
    */
   begin(index: unknown, value: unknown): ModelEvent[];
+  /** Applies a delta to the open block with this index. Ignored if there is no such block. */
   change(index: unknown, value: unknown): ModelEvent[];
   close(index: unknown): void;
-  /** Adds complete blocks. */
-  addWhole(values: readonly unknown[]): ModelEvent[];
-  isWhole(): boolean;
-  /** Restarts the indexes at 0. */
+  /** Adds blocks that arrived complete. */
+  addComplete(values: readonly unknown[]): ModelEvent[];
+  hasNoOpenBlock(): boolean;
+  /** Prepares for the next message, whose indexes restart at 0. */
   nextMessage(): void;
 };
 
@@ -32,7 +36,7 @@ export function createContent(): Content {
     grow(CALL_CHARS + (isText ? 0 : JSON.stringify(fields).length));
     blocks.push(block);
     open.set(index, block);
-    return add(block, firstPiece(fields));
+    return add(block, initialPiece(fields));
   };
   const add = (block: Block, piece: string): ModelEvent[] => {
     grow(piece.length);
@@ -47,27 +51,30 @@ export function createContent(): Content {
       const block = open.get(index);
       if (!block) return [];
       const delta = fieldsOf(value);
-      if (storesAside(block, delta)) grow(JSON.stringify(delta).length);
+      if (storeHidden(block, delta)) grow(JSON.stringify(delta).length);
       return add(block, pieceOf(block, delta));
     },
     close(index) {
       open.delete(index);
     },
-    addWhole(values) {
-      const events = values.flatMap((value) => begin(WHOLE, value));
-      open.delete(WHOLE);
+    addComplete(values) {
+      const events = values.flatMap((value) => begin(NO_INDEX, value));
+      open.delete(NO_INDEX);
       return events;
     },
-    isWhole: () => open.size === 0,
+    hasNoOpenBlock: () => open.size === 0,
     nextMessage: () => open.clear(),
   };
 }
 
-/** Index of blocks that have none. */
-const WHOLE = Symbol("whole");
+/** Stands in for the index of blocks that arrived complete, because they have none. */
+const NO_INDEX = Symbol("no index");
 
-/** Stores signatures and citations, which are sent back but not shown as text. */
-function storesAside(block: Block, delta: Fields): boolean {
+/**
+ * Stores a signature or citation. Both are sent back later but not shown as text. Returns whether
+ * the delta was one of them.
+ */
+function storeHidden(block: Block, delta: Fields): boolean {
   if (block.kind === "thinking" && delta["type"] === "signature_delta")
     block.signature.push(textOf(delta["signature"]));
   else if (block.kind === "text" && delta["type"] === "citations_delta")
@@ -76,7 +83,7 @@ function storesAside(block: Block, delta: Fields): boolean {
   return true;
 }
 
-/** The text of a delta that matches the type of the block; "" for any other. */
+/** The text of a delta; "" if the type of the delta does not match the block. */
 function pieceOf(block: Block, delta: Fields): string {
   if (block.kind === "text" && delta["type"] === "text_delta") return textOf(delta["text"]);
   if (block.kind === "thinking" && delta["type"] === "thinking_delta")

@@ -5,15 +5,16 @@ import type { Message, ModelRequest } from "../provider";
 import type { Decoder } from "./decode";
 
 /**
- * Limit of continuation requests per reply. Each one sends, and is charged for, all earlier content
- * again.
+ * Maximum number of continuation requests per reply. Each request sends all earlier content again,
+ * and the provider charges for it again.
  */
 export const MOST_CONTINUATIONS = 2;
 
 /**
- * The request that continues a paused reply, within the limits of the first request: output and
- * searches already used are subtracted. `null` if too little is left. The reply then ends as cut,
- * and the next call continues with its own limits.
+ * The request that continues a paused reply. Output and searches that are already used are
+ * subtracted from the limits of the first request. `null` if the reply is not paused or too little
+ * is left. In that case the reply ends as incomplete, and the next call continues with its own
+ * limits.
  */
 export function continuation(
   request: ModelRequest,
@@ -22,7 +23,7 @@ export function continuation(
 ): ModelRequest | null {
   if (!decoder.isPaused()) return null;
   const { items, usage } = decoder.soFar();
-  if (request.maxOutputTokens !== null && !canPay(request, host, usage)) return null;
+  if (request.maxOutputTokens !== null && !fitsReservation(request, host, usage)) return null;
   const maxOutputTokens =
     request.maxOutputTokens === null ? null : request.maxOutputTokens - (usage?.output_tokens ?? 0);
   const searches = usage?.hosted_uses?.web_search ?? 0;
@@ -39,23 +40,23 @@ export function continuation(
 }
 
 /**
- * Whether the reserved tokens suffice to read all content once more. The reservation for input is
- * at least one token per byte of text, plus the host's estimate per use of a hosted tool. Most of
- * it is unused, because a token takes several bytes.
+ * Whether the reserved tokens suffice to send all content once more. The reservation for input has
+ * at least one token per byte of text, plus the host's estimate per use of a hosted tool. Usually
+ * most of the reservation is unused, because a token has several bytes.
  */
-function canPay(
+function fitsReservation(
   { system, messages, hostedTools }: ModelRequest,
   host: Host,
   usage: Usage | null,
 ): boolean {
   if (!usage) return false;
-  const forTools = hostedTools.reduce(
+  const toolTokens = hostedTools.reduce(
     (sum, { name, maxUses }) => sum + maxUses * (host.hostedTools[name]?.tokensPerUse ?? 0),
     0,
   );
   const reserved =
     byteLength(system) +
-    messages.reduce((sum, message) => sum + byteLength(textIn(message)), forTools);
+    messages.reduce((sum, message) => sum + byteLength(textIn(message)), toolTokens);
   return 2 * usage.input_tokens + usage.output_tokens <= reserved;
 }
 

@@ -4,26 +4,34 @@ import { hostedFields } from "../hosted";
 import { type ModelEvent, ProviderError, type ReplyItem } from "../provider";
 import { type Block, citationsOf, toItems } from "./blocks";
 import { createContent } from "./content";
-import { hostedUses, ranCode } from "./hosted-uses";
+import { hostedUses, hasRunCode } from "./hosted-uses";
 import { type Fields, fieldsOf, listOf, textOf } from "./schema";
 import { addCounts, NO_COUNTS, readCounts, toUsage } from "./usage";
 
-/** The conversation before the reply: ids already used, and the assistant's items. */
-type Before = { takenIds: ReadonlySet<string>; items: readonly ReplyItem[] };
+/** Facts about the conversation before the reply. */
+type EarlierConversation = {
+  /** Ids of earlier tool calls. */
+  takenIds: ReadonlySet<string>;
+  /** Items of all earlier assistant messages. */
+  items: readonly ReplyItem[];
+};
 
 export type Decoder = {
   /**
-   * Decodes one parsed event. Throws if the reply exceeds the size limit, or for a stop reason
-   * inside a block. Unknown events are ignored.
+   * Decodes one parsed event. Throws if the reply exceeds the size limit, or if a stop reason
+   * arrives while a block is open. Unknown events are ignored.
    */
   push(value: unknown): ModelEvent[];
-  /** Whether a stop reason has arrived and no block is open. Later failures then do not matter. */
+  /**
+   * Whether a stop reason has arrived and no block is open. A failure after this point does not
+   * harm the reply.
+   */
   isComplete(): boolean;
-  /** Whether the provider closed a complete message. Later events are ignored. */
+  /** Whether the provider has ended the message after its stop reason. Later events are ignored. */
   isOver(): boolean;
   /**
-   * Whether the provider paused and expects its reply back. Never with tool calls, because their
-   * results would be missing.
+   * Whether the provider paused and expects its partial reply in a next request. Always false for a
+   * reply with tool calls, because their results would be missing in that request.
    */
   isPaused(): boolean;
   /** Prepares for the continuation of a paused reply. */
@@ -34,45 +42,52 @@ export type Decoder = {
   end(): ModelEvent;
 };
 
-/** One message. A reply that was paused has several. */
-type Message = { started: boolean; over: boolean; stopReason: string; counts: typeof NO_COUNTS };
+/** State of one message. A reply that was paused has several messages. */
+type Message = {
+  isStarted: boolean;
+  isOver: boolean;
+  stopReason: string;
+  counts: typeof NO_COUNTS;
+};
 
 const newMessage = (): Message => ({
-  started: false,
-  over: false,
+  isStarted: false,
+  isOver: false,
   stopReason: "",
   counts: NO_COUNTS,
 });
 
 /**
- * Assembles a streamed reply. Work per event does not grow with the reply: pieces are collected and
- * joined once at the end. A reply is complete with a stop reason and no open block. The provider
- * sends the reason after all blocks, with the final usage; `message_stop` says only that nothing
- * more will follow.
+ * Assembles a streamed reply. The work per event does not grow with the reply: pieces are collected
+ * and joined once at the end. A reply is complete when it has a stop reason and no open block. The
+ * provider sends the stop reason after all blocks, together with the final usage. After
+ * `message_stop`, nothing more follows.
  */
-export const createDecoder = (before: Before): Decoder => new ReplyDecoder(before);
+export const createDecoder = (conversation: EarlierConversation): Decoder =>
+  new ReplyDecoder(conversation);
 
 class ReplyDecoder implements Decoder {
-  readonly #before: Before;
+  readonly #conversation: EarlierConversation;
   readonly #content = createContent();
   #message = newMessage();
-  /** Counts of the previous messages. */
+  /** Token counts of the previous messages of this reply. */
   #earlier = NO_COUNTS;
+  /** Id of the container that runs the code; "" if none was reported. */
   #container = "";
 
-  constructor(before: Before) {
-    this.#before = before;
+  constructor(conversation: EarlierConversation) {
+    this.#conversation = conversation;
   }
 
   push(value: unknown): ModelEvent[] {
-    const event = fieldsOf(this.#message.over ? null : value); // events after the end are ignored
+    const event = fieldsOf(this.#message.isOver ? null : value); // events after the end are ignored
     if (event["type"] === "message_start") return this.#start(fieldsOf(event["message"]));
     if (event["type"] === "content_block_start")
       return this.#content.begin(event["index"], event["content_block"]);
     if (event["type"] === "content_block_delta")
       return this.#content.change(event["index"], event["delta"]);
     if (event["type"] === "content_block_stop") this.#content.close(event["index"]);
-    if (event["type"] === "message_stop") this.#message.over = this.isComplete();
+    if (event["type"] === "message_stop") this.#message.isOver = this.isComplete();
     if (event["type"] !== "message_delta") return []; // pings, and events of later versions
     this.#report(event["usage"]);
     this.#finish(fieldsOf(event["delta"]));
@@ -80,11 +95,11 @@ class ReplyDecoder implements Decoder {
   }
 
   isComplete(): boolean {
-    return this.#message.stopReason !== "" && this.#content.isWhole();
+    return this.#message.stopReason !== "" && this.#content.hasNoOpenBlock();
   }
 
   isOver(): boolean {
-    return this.#message.over;
+    return this.#message.isOver;
   }
 
   isPaused(): boolean {
@@ -102,7 +117,7 @@ class ReplyDecoder implements Decoder {
   }
 
   end(): ModelEvent {
-    if (!this.isComplete()) throw cut("The stream ended before the reply was complete.");
+    if (!this.isComplete()) throw cutError("The stream ended before the reply was complete.");
     const items = this.#items();
     return {
       type: "stop",
@@ -110,16 +125,16 @@ class ReplyDecoder implements Decoder {
       items,
       usage: this.#usage(),
       ...hostedFields(
-        hostedUses(items, this.#before.items),
+        hostedUses(items, this.#conversation.items),
         this.#content.blocks.flatMap(citationsOf),
       ),
     };
   }
 
   #start(fields: Fields): ModelEvent[] {
-    if (this.#message.started) return []; // some proxies send it twice
-    this.#message.started = true;
-    const events = this.#content.addWhole(listOf(fields["content"]));
+    if (this.#message.isStarted) return []; // some proxies send it twice
+    this.#message.isStarted = true;
+    const events = this.#content.addComplete(listOf(fields["content"]));
     this.#report(fields["usage"]);
     this.#finish(fields);
     return events;
@@ -132,23 +147,23 @@ class ReplyDecoder implements Decoder {
   #finish(fields: Fields): void {
     this.#container = textOf(fieldsOf(fields["container"])["id"]) || this.#container;
     const reason = textOf(fields["stop_reason"]);
-    if (reason !== "" && !this.#content.isWhole())
-      throw cut("The stop reason arrived in the middle of a block.");
+    if (reason !== "" && !this.#content.hasNoOpenBlock())
+      throw cutError("The stop reason arrived in the middle of a block.");
     this.#message.stopReason = reason || this.#message.stopReason;
   }
 
   #items(): ReplyItem[] {
     const items = this.#content.blocks.flatMap(toItems);
-    return withContainer(uniqueCallIds(items, this.#before.takenIds), this.#container);
+    return withContainer(uniqueCallIds(items, this.#conversation.takenIds), this.#container);
   }
 
   /**
-   * Final only at the end of the reply: earlier counts include a token or two of output, and no
-   * later requests.
+   * The usage so far. Before the end of the reply it is too low: it may count only the first tokens
+   * of the output and misses later requests.
    */
   #usage(): Usage | null {
     const counts = addCounts(this.#earlier, this.#message.counts);
-    return toUsage(counts, ranCode(this.#content.blocks.flatMap(resultItems)));
+    return toUsage(counts, hasRunCode(this.#content.blocks.flatMap(resultItems)));
   }
 
   #hasCalls(): boolean {
@@ -159,8 +174,8 @@ class ReplyDecoder implements Decoder {
 const resultItems = (block: Block): ReplyItem[] => (block.kind === "result" ? toItems(block) : []);
 
 /**
- * Adds the id of the code execution container to the last hosted block, so that the next call finds
- * its files.
+ * Adds the id of the code execution container to the last hosted item. The next call sends this id,
+ * so that code finds the files of the container.
  */
 function withContainer(items: ReplyItem[], container: string): ReplyItem[] {
   const last = container === "" ? undefined : items.findLast((item) => item.type === "hosted");
@@ -169,10 +184,13 @@ function withContainer(items: ReplyItem[], container: string): ReplyItem[] {
   );
 }
 
-const cut = (why: string) =>
+const cutError = (why: string) =>
   new ProviderError("transient", "stream_cut", `The provider broke off its reply. ${why}`);
 
-/** The provider paused and expects the reply back to continue it. */
+/**
+ * Stop reason of a reply that the provider paused. It expects the partial reply in a next request
+ * and continues it.
+ */
 const PAUSED = "pause_turn";
 
 const REASONS: ReadonlyMap<string, StopReason> = new Map([
@@ -185,9 +203,9 @@ const REASONS: ReadonlyMap<string, StopReason> = new Map([
 ]);
 
 /**
- * Maps a stop reason. Tool calls count with every name of a normal end. A pause that is not
- * continued is a cut: `length` ensures that no part of it counts as complete and that the model is
- * called again.
+ * Maps a stop reason. A reply with tool calls may have any reason of a normal end. A pause that is
+ * not continued makes the reply incomplete: with `length`, no part of it counts as complete, and
+ * the model is called again.
  */
 function toStopReason(name: string, hasCalls: boolean): StopReason {
   if (name === PAUSED) return hasCalls ? "tool_calls" : "length";

@@ -18,11 +18,14 @@ export const blockOf = (item: ReplyItem & { type: "hosted" }): Fields =>
   fieldsOf(fieldsOf(item.opaque)["block"]);
 
 /**
- * The uses that have a result among `items`. Their input may be in `before`, the previous reply: a
- * use next to a call of our own tools runs only once that call has its result.
+ * The uses whose result is among `items`. The input of a use may be in `earlierItems`, because the
+ * provider runs a use next to calls of our own tools only after these calls have their results.
  */
-export function hostedUses(items: readonly ReplyItem[], before: readonly ReplyItem[]): HostedUse[] {
-  const inputs = new Map([...before, ...items].flatMap(inputOfUse));
+export function hostedUses(
+  items: readonly ReplyItem[],
+  earlierItems: readonly ReplyItem[],
+): HostedUse[] {
+  const inputs = new Map([...earlierItems, ...items].flatMap(inputOfUse));
   return items.flatMap((item) => {
     if (item.type !== "hosted") return [];
     const block = blockOf(item);
@@ -32,8 +35,8 @@ export function hostedUses(items: readonly ReplyItem[], before: readonly ReplyIt
   });
 }
 
-/** Whether code ran: there is a result that is not an error. */
-export function ranCode(items: readonly ReplyItem[]): boolean {
+/** Whether code was run: there is a result of code execution that is not an error. */
+export function hasRunCode(items: readonly ReplyItem[]): boolean {
   return items.some((item) => {
     if (item.type !== "hosted" || item.name !== "code_execution") return false;
     const block = blockOf(item);
@@ -55,14 +58,17 @@ function resultOf(content: unknown): Pick<HostedUse, "outcome" | "output"> {
   const result = fieldsOf(content);
   const error = textOf(result["error_code"]);
   if (error !== "") return { outcome: "error", output: error };
-  const failed = typeof result["return_code"] === "number" && result["return_code"] !== 0;
+  const isFailed = typeof result["return_code"] === "number" && result["return_code"] !== 0;
   const texts = [
     result["stdout"],
     result["stderr"],
     result["content"],
     listOf(result["lines"]).map(textOf).join("\n"),
   ];
-  return { outcome: failed ? "error" : "ok", output: texts.map(textOf).filter(Boolean).join("\n") };
+  return {
+    outcome: isFailed ? "error" : "ok",
+    output: texts.map(textOf).filter(Boolean).join("\n"),
+  };
 }
 
 function pageLine(page: unknown): string {

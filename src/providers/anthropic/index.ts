@@ -41,19 +41,19 @@ type Call = {
 };
 
 /**
- * One reply. It takes several requests if the provider pauses: after some hosted work it stops and
- * expects its output back. Callers could not distinguish such a part from a complete reply, so the
- * parts are joined here.
+ * One reply. A reply needs several requests if the provider pauses: after some work with hosted
+ * tools it stops and expects the partial reply in a next request. Callers could not distinguish
+ * such a part from a complete reply, so the parts are joined here.
  */
 async function* streamReply(call: Call): AsyncGenerator<ModelEvent> {
   const decoder = decoderFor(call.request);
   for (
-    let request: ModelRequest | null = call.request, left = MOST_CONTINUATIONS;
+    let request: ModelRequest | null = call.request, remaining = MOST_CONTINUATIONS;
     request;
-    left -= 1
+    remaining -= 1
   ) {
-    for await (const event of readOne({ ...call, request }, decoder)) yield event;
-    request = left > 0 ? continuation(call.request, call.options.host, decoder) : null;
+    for await (const event of readMessage({ ...call, request }, decoder)) yield event;
+    request = remaining > 0 ? continuation(call.request, call.options.host, decoder) : null;
     if (request) decoder.continueReply();
   }
   yield decoder.end();
@@ -65,8 +65,8 @@ function decoderFor({ messages }: ModelRequest): Decoder {
   return createDecoder({ takenIds: takenCallIds(messages), items });
 }
 
-/** The reply to one request. Closing this generator does not affect other requests. */
-async function* readOne(call: Call, decoder: Decoder): AsyncGenerator<ModelEvent> {
+/** The reply to one request. Ending this generator early aborts only this request. */
+async function* readMessage(call: Call, decoder: Decoder): AsyncGenerator<ModelEvent> {
   const link = linkedAbort(call.signal);
   try {
     yield* readReply(await send({ ...call, signal: link.signal }), decoder, link.abort);
@@ -86,11 +86,11 @@ async function send({ options, request, signal, onBytes }: Call): Promise<AsyncI
     })
     .asResponse();
   return isJson(response)
-    ? wholeReply(response, [options.apiKey])
-    : readEach(response, signal, [options.apiKey]);
+    ? unstreamedReply(response, [options.apiKey])
+    : streamedEvents(response, signal, [options.apiKey]);
 }
 
-async function* readEach(
+async function* streamedEvents(
   response: Response,
   signal: AbortSignal,
   secrets: readonly string[],
@@ -108,10 +108,9 @@ const isJson = (response: Response) =>
   /^application\/json\b/i.test(response.headers.get("content-type") ?? "");
 
 /**
- * For servers that ignore `stream`: they send the whole message at once, or an error with status
- * 200.
+ * The reply of a server that ignores `stream`: the complete message, or an error with status 200.
  */
-async function* wholeReply(
+async function* unstreamedReply(
   response: Response,
   secrets: readonly string[],
 ): AsyncGenerator<unknown> {
@@ -128,8 +127,8 @@ async function* wholeReply(
 }
 
 /**
- * The version in which all models accept the parameters that configs set. The next version accepts
- * no temperature for any model, and the SDK would send its own default.
+ * The API version in which all models accept the parameters that configs set. In the next version
+ * no model accepts a temperature. Without this header, the SDK sends its own default version.
  */
 const VERSION = "2023-06-01";
 
@@ -141,7 +140,10 @@ const SENT_HEADERS = [
   "user-agent",
 ];
 
-/** `null` removes a header that the SDK would read from the environment. */
+/**
+ * Headers of a request. With `null`, the SDK sends no such header instead of a value from the
+ * environment.
+ */
 function toHeaders(
   { apiKey, apiVersion }: ProviderOptions,
   request: ModelRequest,
@@ -157,8 +159,8 @@ function toHeaders(
 const USER_AGENT = "massgen-edge";
 
 /**
- * One client per call, because `fetch` belongs to the call. Sets every option that the SDK would
- * read from the environment.
+ * One client per call, because each call has its own `fetch`. Sets every option that the SDK would
+ * otherwise read from the environment.
  */
 function createClient(options: ProviderOptions, onBytes: () => void): Anthropic {
   const { baseUrl, apiKey } = options;

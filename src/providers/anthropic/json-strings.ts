@@ -1,54 +1,56 @@
 import { readString, UNICODE_ESCAPE_CHARS } from "../json-string";
 
 /**
- * Extracts the string values of a JSON object while it is still streamed: the input of a hosted
- * tool without names and punctuation. Each value starts on a new line.
+ * Extracts the string values of a JSON object while the object is still being streamed. So the
+ * input of a hosted tool is shown without property names and punctuation. Each value starts on a
+ * new line.
  */
 
 type JsonStrings = {
-  /** Adds the next piece of JSON; returns the text it contributes. */
+  /** Adds the next piece of JSON; returns the text of string values in it. */
   push(piece: string): string;
 };
 
-/** With `continues`, the first value starts on a new line too. */
-export function createJsonStrings(continues = false): JsonStrings {
-  /** One entry per open object (true: a name follows) or list (always false). */
-  const names: boolean[] = [];
-  const objects: boolean[] = [];
-  let inText = false;
-  let wanted = false;
-  /** An escape that the last piece has cut. */
-  let cut = "";
-  let found = continues;
+/** With `followsText`, earlier text was shown, so the first value starts on a new line too. */
+export function createJsonStrings(followsText = false): JsonStrings {
+  /** One entry per open object or list: whether the next string is a property name. */
+  const expectsName: boolean[] = [];
+  /** One entry per open object or list: whether it is an object. */
+  const isObject: boolean[] = [];
+  let isInString = false;
+  let isValue = false;
+  /** The beginning of an escape sequence that the last piece ended inside of. */
+  let partialEscape = "";
+  let hasValue = followsText;
 
-  const outside = (char: string): string => {
+  const readOutside = (char: string): string => {
     if (char === "{" || char === "[") {
-      objects.push(char === "{");
-      names.push(char === "{");
+      isObject.push(char === "{");
+      expectsName.push(char === "{");
     } else if (char === "}" || char === "]") {
-      objects.pop();
-      names.pop();
+      isObject.pop();
+      expectsName.pop();
     } else if (char === ":" || char === ",") {
-      names[names.length - 1] = char === "," && objects.at(-1) === true;
+      expectsName[expectsName.length - 1] = char === "," && isObject.at(-1) === true;
     } else if (char === '"') {
-      inText = true;
-      wanted = names.at(-1) !== true;
-      const first = !found;
-      found ||= wanted;
-      return wanted && !first ? "\n" : "";
+      isInString = true;
+      isValue = expectsName.at(-1) !== true;
+      const isFirst = !hasValue;
+      hasValue ||= isValue;
+      return isValue && !isFirst ? "\n" : "";
     }
     return "";
   };
   /** Reads the open string from an offset; returns the offset after the part that was read. */
-  const inside = (text: string, from: number, added: string[]): number => {
+  const readInside = (text: string, from: number, added: string[]): number => {
     const part = readString(text, from);
-    if (wanted) added.push(part.text);
+    if (isValue) added.push(part.text);
     switch (part.stop) {
       case "quote":
-        inText = false;
+        isInString = false;
         return part.end;
       case "cut":
-        cut = text.slice(part.end);
+        partialEscape = text.slice(part.end);
         return text.length;
       case "invalid":
         return part.end + UNICODE_ESCAPE_CHARS;
@@ -57,12 +59,12 @@ export function createJsonStrings(continues = false): JsonStrings {
 
   return {
     push(piece) {
-      const text = cut + piece;
-      cut = "";
+      const text = partialEscape + piece;
+      partialEscape = "";
       const added: string[] = [];
-      for (let at = 0; at < text.length; ) {
-        if (inText) at = inside(text, at, added);
-        else added.push(outside(text[at++] ?? ""));
+      for (let offset = 0; offset < text.length; ) {
+        if (isInString) offset = readInside(text, offset, added);
+        else added.push(readOutside(text[offset++] ?? ""));
       }
       return added.join("");
     },

@@ -1,5 +1,5 @@
 import { type FormatParams, NO_EQUIVALENT, type ParamProblem } from "../param-types";
-import { refusesThinking, thinks, traitsOf } from "./thinking";
+import { disablesThinking, thinks, traitsOf } from "./thinking";
 
 type Params = Readonly<Record<string, unknown>>;
 
@@ -8,8 +8,8 @@ const SAMPLING = ["temperature", "top_p", "top_k"];
 const THINKING = ["thinking", "reasoning", "reasoning_effort", "max_thinking_tokens"];
 
 /**
- * Parameters of the Messages API. Thinking may be configured with the API's names or with
- * MassGen's.
+ * Parameters of the Messages API that a config may set. Thinking may be configured with the names
+ * of the API or with the names of MassGen.
  */
 export const PARAMS: FormatParams = {
   kinds: {
@@ -65,12 +65,16 @@ export const PARAMS: FormatParams = {
 };
 
 function samplingProblems(params: Params, model: string): ParamProblem[] {
-  const { sampling, oneSampling } = traitsOf(model);
-  const given = SAMPLING.filter((key) => params[key] !== undefined);
-  if (!sampling)
-    return given.map((key) => ({ key, detail: `${model} does not support \`${key}\`: remove it` }));
-  if (thinks(params, model)) return given.flatMap((key) => whileThinking(key, params[key]));
-  if (!oneSampling || !given.includes("temperature") || !given.includes("top_p")) return [];
+  const { acceptsSampling, onlyOneSampling } = traitsOf(model);
+  const setKeys = SAMPLING.filter((key) => params[key] !== undefined);
+  if (!acceptsSampling)
+    return setKeys.map((key) => ({
+      key,
+      detail: `${model} does not support \`${key}\`: remove it`,
+    }));
+  if (thinks(params, model))
+    return setKeys.flatMap((key) => samplingProblemsWithThinking(key, params[key]));
+  if (!onlyOneSampling || !setKeys.includes("temperature") || !setKeys.includes("top_p")) return [];
   return [
     {
       key: "top_p",
@@ -79,7 +83,7 @@ function samplingProblems(params: Params, model: string): ParamProblem[] {
   ];
 }
 
-function whileThinking(key: string, value: unknown): ParamProblem[] {
+function samplingProblemsWithThinking(key: string, value: unknown): ParamProblem[] {
   if (key === "temperature" && value === 1) return [];
   if (key === "top_p" && typeof value === "number" && value >= 0.95) return [];
   const change = key === "top_p" ? "set it to 0.95 or more" : "remove it";
@@ -92,8 +96,8 @@ function whileThinking(key: string, value: unknown): ParamProblem[] {
 }
 
 function thinkingProblems(params: Params, model: string): ParamProblem[] {
-  const key = THINKING.find((one) => params[one] !== undefined);
-  if (key === undefined || !traitsOf(model).always || !refusesThinking(params)) return [];
+  const key = THINKING.find((name) => params[name] !== undefined);
+  if (key === undefined || !traitsOf(model).alwaysThinks || !disablesThinking(params)) return [];
   return [
     {
       key,
@@ -102,22 +106,29 @@ function thinkingProblems(params: Params, model: string): ParamProblem[] {
   ];
 }
 
-/** Beta names are sent in a header, so only header-safe characters are allowed. */
+/**
+ * Name of a beta. The names are sent in a header, so only characters that are safe there are
+ * allowed.
+ */
 const BETA = /^[a-z0-9][a-z0-9._-]{0,99}$/i;
 
 function listProblems(params: Params): ParamProblem[] {
   const lists = [
     {
       key: "betas",
-      fits: isBeta,
+      isValid: isBeta,
       detail: "each entry must be the name of a beta, such as `files-api-2025-04-14`",
     },
-    { key: "stop", fits: isText, detail: "each entry must be a text that is not blank" },
-    { key: "stop_sequences", fits: isText, detail: "each entry must be a text that is not blank" },
+    { key: "stop", isValid: isText, detail: "each entry must be a text that is not blank" },
+    {
+      key: "stop_sequences",
+      isValid: isText,
+      detail: "each entry must be a text that is not blank",
+    },
   ];
-  return lists.flatMap(({ key, fits, detail }) => {
+  return lists.flatMap(({ key, isValid, detail }) => {
     const list = params[key];
-    return Array.isArray(list) && !list.every(fits) ? [{ key, detail }] : [];
+    return Array.isArray(list) && !list.every(isValid) ? [{ key, detail }] : [];
   });
 }
 

@@ -1,7 +1,7 @@
 import type { HostedToolName } from "../../protocol/hosted-tools";
 import { modelFacts } from "../models";
 import type { HostedTool, ModelRequest, ToolSpec } from "../provider";
-import { marked, markTurns, toTurns } from "./turns";
+import { withMark, markTurns, toTurns } from "./turns";
 import { isBeta, PARAMS } from "./params";
 import { type Fields, fieldsOf, listOf, textOf } from "./schema";
 import { thinkingBetas, thinkingFields, thinks } from "./thinking";
@@ -19,12 +19,12 @@ const CONVERTED_OR_RESERVED = new Set([
 ]);
 
 /**
- * The body of `POST /v1/messages`. Parameters are passed unchanged or converted; our own fields
- * take precedence.
+ * The body of `POST /v1/messages`. Parameters of the config are passed unchanged or converted.
+ * Fields that we set take precedence over them.
  */
 export function toBody(request: ModelRequest): Body {
   const { model, system, params } = request;
-  const maxTokens = request.maxOutputTokens ?? usualMaxTokens(model);
+  const maxTokens = request.maxOutputTokens ?? defaultMaxTokens(model);
   const tools = toTools(request);
   const turns = markTurns(toTurns(request), request.continues);
   return {
@@ -35,25 +35,28 @@ export function toBody(request: ModelRequest): Body {
     ...thinkingFields(params, model, maxTokens),
     ...(tools.length > 0 && { tools: system.trim() === "" ? markLastTool(tools) : tools }),
     ...(request.tools.length > 0 && { tool_choice: { type: toolChoice(request) } }),
-    ...(system.trim() !== "" && { system: [marked({ type: "text", text: system })] }),
+    ...(system.trim() !== "" && { system: [withMark({ type: "text", text: system })] }),
     messages: turns.map(({ role, blocks }) => ({ role, content: blocks })),
     ...containerField(request),
     stream: true,
   };
 }
 
-/** The betas of the config and ours, without duplicates. Empty: send no header. */
+/**
+ * Value of the beta header: the betas of the config and those that our fields need, without
+ * duplicates. "" means that no header is sent.
+ */
 export function toBetas({ params, model }: ModelRequest): string {
-  const theirs = listOf(params["betas"]).filter(isBeta);
-  return [...new Set([...theirs, ...thinkingBetas(params, model)])].join(",");
+  const configBetas = listOf(params["betas"]).filter(isBeta);
+  return [...new Set([...configBetas, ...thinkingBetas(params, model)])].join(",");
 }
 
 /**
- * The API requires a cap. If we set none, this is the model's own, thinking included, but at most a
- * quarter of its window. A conversation is compacted at three quarters, and early models refuse a
- * cap that exceeds the rest of the window.
+ * The output cap if the request has none, because the API requires one. It is the model's own cap,
+ * thinking included, but at most a quarter of the context window. Reason: early models refuse a cap
+ * larger than the rest of the window, and conversations are compacted at three quarters of it.
  */
-function usualMaxTokens(model: string): number {
+function defaultMaxTokens(model: string): number {
   const { contextWindow, maxOutputTokens } = modelFacts(model);
   return Math.min(maxOutputTokens, Math.floor(contextWindow / 4));
 }
@@ -80,9 +83,7 @@ const toTool = ({ name, description, parameters }: ToolSpec): Fields => ({
   input_schema: parameters,
 });
 
-/**
- * Generally available versions that need no beta and work with every model that supports the tool.
- */
+/** Versions of hosted tools that need no beta and work with every model that supports the tool. */
 const HOSTED_TYPES: Readonly<Partial<Record<HostedToolName, string>>> = {
   web_search: "web_search_20250305",
   code_execution: "code_execution_20250825",
@@ -91,18 +92,21 @@ const HOSTED_TYPES: Readonly<Partial<Record<HostedToolName, string>>> = {
 function toHostedTool({ name, maxUses }: HostedTool): Fields[] {
   const type = HOSTED_TYPES[name];
   if (type === undefined) return [];
-  // code execution has no such limit
+  // code execution has no limit of uses
   return [{ type, name, ...(name === "web_search" && { max_uses: maxUses }) }];
 }
 
-/** Without a system text, the tools are the only part that all rounds share. */
+/**
+ * Marks the last tool for the cache. Used without a system text, because then the tools are the
+ * only part that all rounds share.
+ */
 function markLastTool(tools: readonly Fields[]): Fields[] {
-  return tools.map((tool, place) => (place === tools.length - 1 ? marked(tool) : tool));
+  return tools.map((tool, index) => (index === tools.length - 1 ? withMark(tool) : tool));
 }
 
 /**
- * The container that ran the conversation's code, so that its files are available. The API requires
- * it while code waits to run.
+ * The container that ran the earlier code of the conversation. With its id, the files of that code
+ * are available. The API requires the id while code waits to run.
  */
 function containerField({ messages, hostedTools }: ModelRequest): Body {
   if (!hostedTools.some(({ name }) => name === "code_execution")) return {};

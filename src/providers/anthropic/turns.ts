@@ -4,20 +4,20 @@ import { type Part, PDF_TYPE, rejectPart } from "../attachment-parts";
 import type { Message, ModelRequest, ReplyItem } from "../provider";
 import { blockOf } from "./hosted-uses";
 import { type Fields, fieldsOf, textOf } from "./schema";
-import { settleServerBlocks, type Turn } from "./blocks";
+import { pairServerBlocks, type Turn } from "./blocks";
 
 /**
- * The conversation in the API's form: alternating user and assistant turns, tool results first in
- * the message after their calls, no blank text. Assistant content is sent back block by block,
- * unchanged.
+ * The conversation in the form that the API requires: user and assistant turns alternate, tool
+ * results come first in the message after their calls, and no text is blank. Blocks of the
+ * assistant are sent back unchanged.
  */
 export function toTurns({
   messages,
   hostedTools,
 }: Pick<ModelRequest, "messages" | "hostedTools">): Turn[] {
-  const turns = resultsFirst(merged(messages.map(toTurn)));
+  const turns = moveResultsFirst(mergeTurns(messages.map(toTurn)));
   const offered = new Set(hostedTools.map(({ name }) => name));
-  return resultsFirst(merged(settleServerBlocks(turns, offered)));
+  return moveResultsFirst(mergeTurns(pairServerBlocks(turns, offered)));
 }
 
 function toTurn(message: Message): Turn {
@@ -31,7 +31,7 @@ function toTurn(message: Message): Turn {
         ],
       };
     case "tool":
-      return { role: "user", blocks: [toResult(message)] };
+      return { role: "user", blocks: [toToolResult(message)] };
     case "assistant":
       return { role: "assistant", blocks: message.items.flatMap(toBlocks) };
   }
@@ -64,8 +64,8 @@ function toPart(part: Part): Fields[] {
   }
 }
 
-/** A result may be empty, unless the tool failed. */
-function toResult({ toolCallId, text, isError }: Extract<Message, { role: "tool" }>): Fields {
+/** The API accepts an empty result, except for a failed tool. */
+function toToolResult({ toolCallId, text, isError }: Extract<Message, { role: "tool" }>): Fields {
   const result = { type: "tool_result", tool_use_id: toolCallId };
   if (isError)
     return { ...result, content: text.trim() === "" ? "The tool failed." : text, is_error: true };
@@ -87,7 +87,7 @@ function toBlocks(item: ReplyItem): Fields[] {
         {
           type: "tool_use",
           id: item.id,
-          name: fittingName(item.name, MOST_NAME_CHARS),
+          name: fittingName(item.name, MAX_NAME_CHARS),
           input: toInput(item.arguments),
         },
       ];
@@ -99,8 +99,8 @@ function toBlocks(item: ReplyItem): Fields[] {
 }
 
 /**
- * The API refuses thinking without its signature, so it is dropped. Hidden thinking has a signature
- * and no text.
+ * Thinking without a signature is dropped, because the API refuses it. Hidden thinking has a
+ * signature and no text.
  */
 function toThinking({ text, opaque }: ReplyItem & { type: "reasoning" }): Fields[] {
   const { type, signature, data } = fieldsOf(opaque);
@@ -110,18 +110,18 @@ function toThinking({ text, opaque }: ReplyItem & { type: "reasoning" }): Fields
     : [];
 }
 
-const MOST_NAME_CHARS = 128;
+const MAX_NAME_CHARS = 128;
 
 /**
- * The API requires an object and would refuse every later request of the conversation: invalid
- * arguments are sent back as {}.
+ * The input of a call. Arguments that are not a JSON object are replaced by {}: the API would
+ * refuse them, and so every later request of the conversation.
  */
 function toInput(text: string): unknown {
   const value = parseJson(text);
   return isJsonObject(value) ? value : {};
 }
 
-function merged(turns: readonly Turn[]): Turn[] {
+function mergeTurns(turns: readonly Turn[]): Turn[] {
   const result: Turn[] = [];
   for (const { role, blocks } of turns) {
     const last = result.at(-1);
@@ -132,7 +132,7 @@ function merged(turns: readonly Turn[]): Turn[] {
   return result;
 }
 
-function resultsFirst(turns: readonly Turn[]): Turn[] {
+function moveResultsFirst(turns: readonly Turn[]): Turn[] {
   const isResult = (block: Fields) => block["type"] === "tool_result";
   return turns.map(({ role, blocks }) => ({
     role,
@@ -141,43 +141,48 @@ function resultsFirst(turns: readonly Turn[]): Turn[] {
 }
 
 /**
- * Places the `cache_control` marks. A prompt is cached as a prefix (tools, then system, then
- * messages) up to a mark. A later request is looked up at its own marks, and up to 20 blocks before
- * each. Four marks are allowed: one after the part that all rounds share, one after the
- * attachments, two in the turns. Writing the cache costs a quarter more than plain input, reading
- * it a tenth.
+ * Places the `cache_control` marks. The API caches the part of a prompt from its beginning up to a
+ * mark; the order is tools, system, messages. For a later request, the API searches the cache at
+ * the marks of that request and up to 20 blocks before each mark. It allows four marks: we set one
+ * after the part that all rounds share, one after the attachments, and two in the turns. Writing to
+ * the cache costs a quarter more than uncached input; reading from it costs a tenth.
  */
 
 const MARK = { cache_control: { type: "ephemeral" } };
 
-/** Tools and system are the same in every round of an agent, so a mark always pays off. */
-export const marked = (block: Fields): Fields => ({ ...block, ...MARK });
+/**
+ * The block with a cache mark. Tools and system are the same in every round of an agent, so their
+ * mark always reduces the cost.
+ */
+export const withMark = (block: Fields): Fields => ({ ...block, ...MARK });
 
 /**
- * Marks the last user turn if the conversation continues, and always the user turn before it, where
- * the previous call wrote its cache. Without the second mark, a reply with many calls would move
- * that place out of the 20 blocks, and a call that writes no cache could not read one.
+ * Marks the previous user turn, where the previous call wrote its cache, and also the last user
+ * turn if the conversation continues. The mark on the previous turn is necessary: a reply with many
+ * calls has more than 20 blocks, so a search from the last turn would miss that cache. A call that
+ * writes no cache has no other mark in the turns.
  */
 export function markTurns(turns: readonly Turn[], continues: boolean): Turn[] {
-  const places = turns.flatMap(({ role }, place) => (role === "user" ? [place] : []));
-  const [before, last] = [places.at(-2), places.at(-1)];
-  return turns.map((turn, place) =>
-    place === before || (place === last && continues) ? markLast(turn) : turn,
+  const userIndexes = turns.flatMap(({ role }, index) => (role === "user" ? [index] : []));
+  const [previous, last] = [userIndexes.at(-2), userIndexes.at(-1)];
+  return turns.map((turn, index) =>
+    index === previous || (index === last && continues) ? markLast(turn) : turn,
   );
 }
 
 function markLast({ role, blocks }: Turn): Turn {
   return {
     role,
-    blocks: blocks.map((block, place) => (place === blocks.length - 1 ? marked(block) : block)),
+    blocks: blocks.map((block, index) => (index === blocks.length - 1 ? withMark(block) : block)),
   };
 }
 
 /**
- * The attachments with a mark at their end. They precede a text that changes every round and may be
- * most of the prompt's cost. With their own mark they are read from the cache in every round.
+ * The attachments with a mark after the last one. The text after them changes every round, and they
+ * may be most of the cost of the prompt. With their own mark, they are read from the cache in every
+ * round.
  */
 function markAttachments(blocks: readonly Fields[]): Fields[] {
   const last = blocks.at(-1);
-  return last ? [...blocks.slice(0, -1), marked(last)] : [];
+  return last ? [...blocks.slice(0, -1), withMark(last)] : [];
 }

@@ -3,7 +3,7 @@ import { withHostedUses } from "../hosted";
 import { reportedCount } from "../reply-size";
 import { fieldsOf } from "./schema";
 
-/** Counts that one or several requests have reported. The input counts do not overlap. */
+/** Token and search counts of one or several requests. No input token is counted in two fields. */
 export type Counts = Record<
   "requests" | "input" | "cacheRead" | "cacheWrite" | "output" | "thinking" | "searches",
   number
@@ -20,22 +20,23 @@ export const NO_COUNTS: Counts = {
 };
 
 /**
- * The counts after another report. Reports are cumulative; a missing field keeps its earlier value.
+ * The counts after one more usage report. Reports are cumulative; a field that the report omits
+ * keeps its earlier value.
  */
-export function readCounts(before: Counts, value: unknown): Counts {
+export function readCounts(earlier: Counts, value: unknown): Counts {
   const usage = fieldsOf(value);
   const server = fieldsOf(usage["server_tool_use"]);
   return {
     requests: 1,
-    input: reportedCount(usage["input_tokens"], before.input),
-    cacheRead: reportedCount(usage["cache_read_input_tokens"], before.cacheRead),
-    cacheWrite: reportedCount(usage["cache_creation_input_tokens"], before.cacheWrite),
-    output: reportedCount(usage["output_tokens"], before.output),
+    input: reportedCount(usage["input_tokens"], earlier.input),
+    cacheRead: reportedCount(usage["cache_read_input_tokens"], earlier.cacheRead),
+    cacheWrite: reportedCount(usage["cache_creation_input_tokens"], earlier.cacheWrite),
+    output: reportedCount(usage["output_tokens"], earlier.output),
     thinking: reportedCount(
       fieldsOf(usage["output_tokens_details"])["thinking_tokens"],
-      before.thinking,
+      earlier.thinking,
     ),
-    searches: reportedCount(server["web_search_requests"], before.searches),
+    searches: reportedCount(server["web_search_requests"], earlier.searches),
   };
 }
 
@@ -52,20 +53,21 @@ export function addCounts(a: Counts, b: Counts): Counts {
 }
 
 /**
- * The usage; `null` if nothing was reported. Each search is charged, as counted by the provider.
- * Code is charged by container time; a call has one container, so any number of runs is one use.
+ * The usage; `null` if nothing was reported. The provider counts searches and charges for each of
+ * them. It charges code by container time. A call has one container, so any number of code runs
+ * counts as one use.
  */
-export function toUsage(counts: Counts, ranCode: boolean): Usage | null {
+export function toUsage(counts: Counts, hasRunCode: boolean): Usage | null {
   const { requests, input, cacheRead, cacheWrite, output, thinking, searches } = counts;
-  const all = input + cacheRead + cacheWrite;
-  if (all === 0 && output === 0) return null;
+  const allInput = input + cacheRead + cacheWrite;
+  if (allInput === 0 && output === 0) return null;
   const usage: Usage = {
-    input_tokens: all,
+    input_tokens: allInput,
     output_tokens: output,
     reasoning_tokens: Math.min(thinking, output),
     cached_tokens: cacheRead,
     ...(cacheWrite > 0 && { cache_write_tokens: cacheWrite }),
     ...(requests > 1 && { requests }),
   };
-  return withHostedUses(usage, { web_search: searches, code_execution: ranCode ? 1 : 0 });
+  return withHostedUses(usage, { web_search: searches, code_execution: hasRunCode ? 1 : 0 });
 }

@@ -8,8 +8,8 @@ type ToolCall = Extract<ReplyItem, { type: "tool_call" }>;
 type ToolResult = Extract<Message, { role: "tool" }>;
 
 /**
- * The conversation in the API's form: the model's parts unchanged and in order, then all results of
- * one reply in one content.
+ * The conversation in the form that the API requires: the parts of the model are unchanged and in
+ * order, and all tool results for one reply are in one content.
  */
 export function toContents(messages: readonly Message[]): Content[] {
   const ids = wireIds(messages);
@@ -37,8 +37,8 @@ export function toContents(messages: readonly Message[]): Content[] {
   return contents;
 }
 
-/** Media types that the API calls by a name other than the registered one. */
-const SPOKEN: ReadonlyMap<string, string> = new Map([["audio/mpeg", "audio/mp3"]]);
+/** Media types for which the API uses another name than the registered one. */
+const API_MEDIA_TYPES: ReadonlyMap<string, string> = new Map([["audio/mpeg", "audio/mp3"]]);
 
 function toAttached(part: AttachedPart): Part {
   switch (part.type) {
@@ -50,12 +50,18 @@ function toAttached(part: AttachedPart): Part {
       return { inlineData: { mimeType: PDF_TYPE, data: part.base64 } };
     case "audio":
       return {
-        inlineData: { mimeType: SPOKEN.get(part.mediaType) ?? part.mediaType, data: part.base64 },
+        inlineData: {
+          mimeType: API_MEDIA_TYPES.get(part.mediaType) ?? part.mediaType,
+          data: part.base64,
+        },
       };
   }
 }
 
-/** Maps our ids of tool calls to the provider's, if it sent one. */
+/**
+ * Maps our ids of tool calls to the ids of the provider. A call for which the provider sent no id
+ * is omitted.
+ */
 function wireIds(messages: readonly Message[]): ReadonlyMap<string, string> {
   const calls = messages.flatMap((message) =>
     message.role === "assistant" ? message.items.filter(isToolCall) : [],

@@ -9,31 +9,32 @@ import { fieldsOf, readChunk } from "./schema";
 
 export type Decoder = {
   /**
-   * Decodes one parsed chunk into events. Throws only if the reply exceeds the size limit, or for a
-   * tool call in pieces.
+   * Decodes one parsed chunk into events. Throws only if the reply exceeds the size limit, or if a
+   * tool call arrives in pieces.
    */
   push(value: unknown): ModelEvent[];
   /** The reply's `stop`. Throws `stream_cut` if the end of the reply was not received. */
   end(): ModelEvent;
-  /** Whether the end of the reply was received. A later failure then loses at most the usage. */
+  /** Whether the end of the reply was received. After that, a failure can lose only the usage. */
   isComplete(): boolean;
 };
 
 /**
- * Assembles a streamed reply. Work per chunk does not grow with the reply: pieces are collected and
- * joined once at the end. A reply is complete with a finish reason and no content after it, or if
+ * Assembles a streamed reply. The work per chunk does not grow with the reply: pieces are collected
+ * and joined once at the end. A reply is complete if no content follows its finish reason, or if
  * its prompt was blocked.
  */
 export function createDecoder(model: string, takenIds: ReadonlySet<string>): Decoder {
   const grow = replySize();
   const parts = createParts(takenIds, grow);
   const hosted = createHostedUses(grow);
-  let reported: Usage | null = null;
+  let reportedUsage: Usage | null = null;
   let finishReason = "";
   let blockReason = "";
 
   const usage = () =>
-    reported && withHostedUses(reported, { web_search: chargedSearches(model, hosted.queries()) });
+    reportedUsage &&
+    withHostedUses(reportedUsage, { web_search: chargedSearches(model, hosted.queries()) });
 
   return {
     push(value) {
@@ -44,11 +45,11 @@ export function createDecoder(model: string, takenIds: ReadonlySet<string>): Dec
         if (event) events.push(event);
         events.push(...hosted.takePart(part));
       }
-      if (events.length > 0) finishReason = ""; // some proxies send one before the end of the reply
+      if (events.length > 0) finishReason = ""; // some proxies send a reason before the end
       if (chunk.grounding) events.push(...hosted.takeGrounding(chunk.grounding));
       if (endsReply(chunk.finishReason)) finishReason = chunk.finishReason;
       if (endsReply(chunk.blockReason)) blockReason = chunk.blockReason;
-      reported = decodeUsage(chunk.usage) ?? reported;
+      reportedUsage = decodeUsage(chunk.usage) ?? reportedUsage;
       const charged = chunk.usage === undefined ? null : usage();
       if (charged) events.push({ type: "usage", usage: charged });
       return events;
@@ -76,7 +77,7 @@ export function decodeUsage(value: unknown): Usage | null {
     reportedCount(usage["promptTokenCount"]) + reportedCount(usage["toolUsePromptTokenCount"]);
   const reasoning = reportedCount(usage["thoughtsTokenCount"]);
   const total = reportedCount(usage["totalTokenCount"]);
-  // Chunks without candidate tokens may include them in the total.
+  // A chunk may omit the candidate tokens and include them only in the total.
   const output = Math.max(reportedCount(usage["candidatesTokenCount"]) + reasoning, total - input);
   if (input === 0 && output === 0) return null;
   const cached = Math.min(reportedCount(usage["cachedContentTokenCount"]), input);
@@ -88,13 +89,13 @@ export function decodeUsage(value: unknown): Usage | null {
   };
 }
 
-/** Maps finish reasons. A name that is not listed maps to `unknown`. */
+/** Finish reasons and our stop reasons. A reason that is not listed maps to `unknown`. */
 
-const NAMES: readonly (readonly [StopReason, readonly string[]])[] = [
-  // The last two come from servers that only imitate the format; tool calls are detected
-  // separately.
+const REASON_NAMES: readonly (readonly [StopReason, readonly string[]])[] = [
+  // The last two names come from servers that only imitate the format. Whether there are tool calls
+  // is determined from the parts.
   ["stop", ["STOP", "FUNCTION_CALL", "TOOL_CALLS"]],
-  // The last two mean that a limit of the server ended a reply that could continue.
+  // With the last two names, a limit of the server ended a reply that could continue.
   ["length", ["MAX_TOKENS", "CONTINUATION", "TOO_MANY_TOOL_CALLS"]],
   [
     "content_filter",
@@ -105,28 +106,34 @@ const NAMES: readonly (readonly [StopReason, readonly string[]])[] = [
 ];
 
 const REASONS = new Map(
-  NAMES.flatMap(([reason, names]) => names.map((name) => [name, reason] as const)),
+  REASON_NAMES.flatMap(([reason, names]) => names.map((name) => [name, reason] as const)),
 );
 
-/** Reasons of a well-formed stream whose reply is nevertheless incomplete. A retry may succeed. */
-const BROKEN_OFF = new Set([
+/**
+ * Finish reasons with which a well-formed stream ends although the reply is incomplete. A retry may
+ * succeed.
+ */
+const INCOMPLETE_REASONS = new Set([
   "MALFORMED_FUNCTION_CALL",
   "UNEXPECTED_TOOL_CALL",
   "MALFORMED_RESPONSE",
 ]);
 
-/** Reasons that mean an invalid request. */
-const REFUSED = new Set(["MISSING_THOUGHT_SIGNATURE"]);
+/** Finish reasons that mean an invalid request. */
+const INVALID_REQUEST_REASONS = new Set(["MISSING_THOUGHT_SIGNATURE"]);
 
 const UNSPECIFIED = /_UNSPECIFIED$/;
 
 /**
- * Whether the value ends the reply. The unset value of the enumeration, which some proxies send,
- * does not.
+ * Whether this reason ends the reply. Some proxies send the "unspecified" value of the enumeration,
+ * which does not end it.
  */
 const endsReply = (reason: string): boolean => reason !== "" && !UNSPECIFIED.test(reason);
 
-/** Throws `stream_cut` if the end of the reply is missing or the reason says that it broke off. */
+/**
+ * The stop reason of a reply. Throws `stream_cut` if no reason was received, or if the reason means
+ * that the reply is incomplete.
+ */
 function toStopReason(finishReason: string, blockReason: string, hasCalls: boolean): StopReason {
   if (finishReason === "" && blockReason !== "") return "content_filter";
   if (finishReason === "") {
@@ -136,14 +143,14 @@ function toStopReason(finishReason: string, blockReason: string, hasCalls: boole
       "The stream ended before the reply was complete.",
     );
   }
-  if (BROKEN_OFF.has(finishReason)) {
+  if (INCOMPLETE_REASONS.has(finishReason)) {
     throw new ProviderError(
       "transient",
       "stream_cut",
       `The provider broke off its reply (${finishReason}).`,
     );
   }
-  if (REFUSED.has(finishReason)) {
+  if (INVALID_REQUEST_REASONS.has(finishReason)) {
     throw new ProviderError(
       "bad_request",
       "bad_request",

@@ -24,55 +24,57 @@ export function hostedToolOf(part: Fields): HostedToolName | null {
 }
 
 /**
- * Collects the uses of hosted tools in one reply, and its sources. `grow` receives the number of
- * characters kept.
+ * Collects the uses and the sources of hosted tools in one reply. `grow` receives the number of
+ * characters that are stored.
  */
 export function createHostedUses(grow: (chars: number) => void): HostedUses {
   const uses: HostedUse[] = [];
   const queries = new Set<string>();
   let citations: readonly Citation[] = [];
-  /** Index of the code that waits for its result; `null` if there is none. */
-  let running: number | null = null;
+  /** Index of the code execution in `uses` that has no result yet; `null` if there is none. */
+  let runningIndex: number | null = null;
 
-  const begin = (name: HostedToolName, input: string): ModelEvent => {
+  const addUse = (name: HostedToolName, input: string): ModelEvent => {
     if (uses.length < MAX_HOSTED_USES)
       uses.push(shortUse({ name, input, outcome: "ok", output: "" }));
     return { type: "hosted_tool", name, text: input };
   };
-  const search = (found: readonly unknown[]): ModelEvent[] => {
-    const fresh = [...new Set(found.map(textOf))].filter(
+  const addSearches = (found: readonly unknown[]): ModelEvent[] => {
+    const newQueries = [...new Set(found.map(textOf))].filter(
       (query) => query !== "" && !queries.has(query),
     );
-    for (const query of fresh) {
+    for (const query of newQueries) {
       grow(query.length);
       queries.add(query);
     }
-    return fresh.map((query) => begin("web_search", query));
+    return newQueries.map((query) => addUse("web_search", query));
   };
-  const settle = (result: Fields): void => {
-    const use = running === null ? undefined : uses[running];
-    if (running === null || !use) return;
+  const storeResult = (result: Fields): void => {
+    const use = runningIndex === null ? undefined : uses[runningIndex];
+    if (runningIndex === null || !use) return;
     const outcome = result["outcome"] === "OUTCOME_OK" ? "ok" : "error";
-    uses[running] = shortUse({ ...use, outcome, output: textOf(result["output"]) });
-    running = null;
+    uses[runningIndex] = shortUse({ ...use, outcome, output: textOf(result["output"]) });
+    runningIndex = null;
   };
 
   return {
     takePart(part) {
       const code = fieldsOf(part["executableCode"]);
       if (code) {
-        running = uses.length;
-        return [begin("code_execution", textOf(code["code"]))];
+        runningIndex = uses.length;
+        return [addUse("code_execution", textOf(code["code"]))];
       }
       const result = fieldsOf(part["codeExecutionResult"]);
-      if (result) settle(result);
-      const asked = fieldsOf(fieldsOf(part["toolCall"])?.["args"]);
-      return asked ? search([...listOf(asked["queries"]), asked["query"]]) : [];
+      if (result) storeResult(result);
+      const searchArguments = fieldsOf(fieldsOf(part["toolCall"])?.["args"]);
+      return searchArguments
+        ? addSearches([...listOf(searchArguments["queries"]), searchArguments["query"]])
+        : [];
     },
     takeGrounding(grounding) {
       const found = citationsIn(grounding);
       if (found.length > 0) citations = distinctCitations([...citations, ...found]);
-      return search(listOf(grounding["webSearchQueries"]));
+      return addSearches(listOf(grounding["webSearchQueries"]));
     },
     queries: () => queries.size,
     uses: () => uses,
@@ -81,8 +83,8 @@ export function createHostedUses(grow: (chars: number) => void): HostedUses {
 }
 
 /**
- * Each source with the first passage that cites it. Supports refer to sources by index in the same
- * metadata.
+ * Each source with the first passage that cites it. Each entry of `groundingSupports` refers to
+ * sources by their index in `groundingChunks`.
  */
 function citationsIn(grounding: Fields): Citation[] {
   const passages = new Map<unknown, string>();

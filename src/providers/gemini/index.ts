@@ -59,7 +59,7 @@ async function* chunksOf(
   signal: AbortSignal,
   secrets: readonly string[],
 ): AsyncGenerator<unknown> {
-  if (isJson(reply)) return yield* wholeReply(reply, secrets);
+  if (isJson(reply)) return yield* unstreamedReply(reply, secrets);
   if (!reply.body) return;
   for await (const data of readEvents(reply.body, signal)) {
     if (data === "[DONE]") continue; // added by proxies
@@ -73,10 +73,13 @@ const isJson = (reply: Response) =>
   /^application\/json\b/i.test(reply.headers.get("content-type") ?? "");
 
 /**
- * For servers that ignore `alt=sse`: they send all chunks as a list, or one reply, or an error with
- * status 200.
+ * The reply of a server that ignores `alt=sse`: all chunks as a list, one single reply, or an error
+ * with status 200.
  */
-async function* wholeReply(reply: Response, secrets: readonly string[]): AsyncGenerator<unknown> {
+async function* unstreamedReply(
+  reply: Response,
+  secrets: readonly string[],
+): AsyncGenerator<unknown> {
   const value = parseJson(await reply.text());
   const chunks = (Array.isArray(value) ? value : [value]).filter(isJsonObject);
   if (chunks.length === 0)
@@ -98,19 +101,20 @@ const SENT_WITHOUT_KEY: ReadonlySet<string> = new Set(
 );
 
 /**
- * The SDK makes and sends the request; we take its response unread. The SDK's stream reader loses
- * errors without a numeric code and a last event without a blank line. It also leaves the
- * connection open when its caller stops reading, and parses every chunk twice.
+ * Sends the request. The SDK builds the request; we read the response ourselves, because the stream
+ * reader of the SDK loses some events: errors without a numeric code, and a last event without a
+ * blank line. It also leaves the connection open when its caller stops reading, and it parses every
+ * chunk twice.
  */
 async function send({ options, request, signal, onBytes }: Call): Promise<Response> {
   const allowedHeaders = options.apiKey === "" ? SENT_WITHOUT_KEY : SENT_HEADERS;
-  const exchange = transport(options, { allowedHeaders, onBytes });
+  const sendRequest = transport(options, { allowedHeaders, onBytes });
   const { model, contents, config } = toParameters(await withParts(request, signal));
-  let sent = false;
+  let isSent = false;
   const reply = Promise.withResolvers<Response>();
   const client = createClient(options, async (input, init) => {
-    sent = true;
-    const response = await exchange(input, init);
+    isSent = true;
+    const response = await sendRequest(input, init);
     reply.resolve(response);
     return response;
   });
@@ -121,7 +125,7 @@ async function send({ options, request, signal, onBytes }: Call): Promise<Respon
       config: { ...config, abortSignal: signal },
     });
   } catch (error) {
-    if (sent || error instanceof ProviderError || !(error instanceof Error)) throw error;
+    if (isSent || error instanceof ProviderError || !(error instanceof Error)) throw error;
     // the SDK itself refused the request
     throw new ProviderError("bad_request", "bad_request", error.message);
   }
@@ -131,8 +135,9 @@ async function send({ options, request, signal, onBytes }: Call): Promise<Respon
 const DEFAULT_VERSION = "v1beta";
 
 /**
- * An address without a path gets the API version before `/models/…`. One client per call, because
- * `fetch` belongs to the call. The web build of the SDK reads no environment.
+ * One client per call, because each call has its own `fetch`. For a base URL without a path, the
+ * API version is inserted before `/models/…`. The web build of the SDK reads no environment
+ * variables.
  */
 function createClient(
   { baseUrl, apiKey, apiVersion }: ProviderOptions,
@@ -146,10 +151,7 @@ function createClient(
   });
 }
 
-/**
- * Throws the error in a chunk of a stream or in a reply that is not a stream. Otherwise does
- * nothing.
- */
+/** Throws if the value contains an error. The value is a chunk of a stream or a complete reply. */
 function throwIfError(value: unknown, secrets: readonly string[]): void {
   if (isJsonObject(value) && isJsonObject(value["error"]))
     throw classify({ status: undefined, body: value }, secrets);

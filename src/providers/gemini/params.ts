@@ -12,7 +12,10 @@ import { safetyProblems } from "./safety";
 const inGenerationConfig = (name: string) => `use \`extra_body: {generationConfig: {${name}: …}}\``;
 const THINKING = "use `thinking_level` or `thinking_budget`";
 
-/** Fields of `generationConfig` that the service sets itself, in any spelling. */
+/**
+ * Fields of `generationConfig` that the service sets itself. Users may write them in camel case or
+ * snake case.
+ */
 export const RESERVED_GENERATION = ["maxOutputTokens", "candidateCount", "thinkingConfig"] as const;
 
 /** Parameters of the Gemini API that a config may set. */
@@ -69,8 +72,8 @@ export const PARAMS: FormatParams = {
   ],
 };
 
-/** The alternative or the reason for each reserved field. */
-const INSTEAD: Readonly<Record<(typeof RESERVED_GENERATION)[number], string>> = {
+/** For each reserved field: what the user can do instead, or why no setting is needed. */
+const ALTERNATIVES: Readonly<Record<(typeof RESERVED_GENERATION)[number], string>> = {
   maxOutputTokens: "use `max_output_tokens`",
   candidateCount: "each call returns one reply",
   thinkingConfig: THINKING,
@@ -81,27 +84,27 @@ function extraProblems(extra: unknown) {
   const generations = [extra["generationConfig"], extra["generation_config"]].filter(isJsonObject);
   const names = new Set(generations.flatMap(Object.keys).map(toCamel));
   return RESERVED_GENERATION.filter((name) => names.has(name)).map((name) => {
-    const detail = `the service sets \`generationConfig.${name}\` itself: ${INSTEAD[name]}.`;
+    const detail = `the service sets \`generationConfig.${name}\` itself: ${ALTERNATIVES[name]}.`;
     return { key: "extra_body", detail };
   });
 }
 
-/** The provider accepts its field names in both spellings. */
+/** The camel-case form of a name. The provider accepts its field names in snake case too. */
 export const toCamel = (name: string): string =>
   name.replace(/_([a-z])/g, (_, letter: string) => letter.toUpperCase());
 
-const MOST_STOPS = 5;
+const MAX_STOPS = 5;
 
 function stopProblems(stop: unknown) {
   if (!Array.isArray(stop)) return [];
-  const fits =
-    stop.length <= MOST_STOPS && stop.every((one) => typeof one === "string" && one !== "");
-  return fits
+  const isValid =
+    stop.length <= MAX_STOPS && stop.every((text) => typeof text === "string" && text !== "");
+  return isValid
     ? []
     : [
         {
           key: "stop",
-          detail: `must be a list of at most ${MOST_STOPS} texts, none of them empty.`,
+          detail: `must be a list of at most ${MAX_STOPS} texts, none of them empty.`,
         },
       ];
 }

@@ -5,7 +5,7 @@ import { CALL_CHARS } from "../reply-size";
 import { hostedToolOf } from "./hosted-uses";
 import { type Fields, fieldsOf, marksOf, type PartMarks, textOf } from "./schema";
 
-/** Memory of an item besides its texts, in characters. */
+/** Estimated memory of an item besides its texts, in characters. */
 const ITEM_CHARS = 256;
 
 type TextItem = { type: "text" | "reasoning"; pieces: string[]; marks: PartMarks };
@@ -21,18 +21,18 @@ type Parts = {
 /**
  * Stores the parts of a reply in order, as items that can be sent back. Consecutive pieces of text
  * are joined. A part with a signature is never joined, because the signature covers exactly that
- * part. `grow` receives the number of characters kept.
+ * part. `grow` receives the number of characters that are stored.
  */
 export function createParts(takenIds: ReadonlySet<string>, grow: (chars: number) => void): Parts {
-  const kept: PartItem[] = [];
+  const storedItems: PartItem[] = [];
   const ids = new Set<string>();
   let calls = 0;
 
-  const say = (part: Fields): ModelEvent | null => {
+  const pushText = (part: Fields): ModelEvent | null => {
     const type = part["thought"] === true ? "reasoning" : "text";
     const text = textOf(part["text"]);
     const marks = marksOf(part);
-    const last = kept.at(-1);
+    const last = storedItems.at(-1);
     const signature = marks.thoughtSignature ?? "";
     if (text === "" && signature === "") return null;
     grow(text.length + signature.length);
@@ -40,12 +40,12 @@ export function createParts(takenIds: ReadonlySet<string>, grow: (chars: number)
       last.pieces.push(text);
     else {
       grow(ITEM_CHARS);
-      kept.push({ type, pieces: [text], marks });
+      storedItems.push({ type, pieces: [text], marks });
     }
     return text === "" ? null : { type, text };
   };
-  const call = (part: Fields, given: Fields): ModelEvent => {
-    const item = toCall(part, given);
+  const pushCall = (part: Fields, functionCall: Fields): ModelEvent => {
+    const item = toCall(part, functionCall);
     grow(
       CALL_CHARS +
         item.id.length +
@@ -53,46 +53,46 @@ export function createParts(takenIds: ReadonlySet<string>, grow: (chars: number)
         item.arguments.length +
         textOf(part["thoughtSignature"]).length,
     );
-    const shown = item.id !== "" && !ids.has(item.id) && { id: item.id };
+    const idField = item.id !== "" && !ids.has(item.id) && { id: item.id };
     ids.add(item.id);
-    kept.push(item);
+    storedItems.push(item);
     calls += 1;
-    const text = given["args"] === undefined ? "" : item.arguments;
-    return { type: "tool_arguments", index: calls - 1, name: item.name, ...shown, text };
+    const text = functionCall["args"] === undefined ? "" : item.arguments;
+    return { type: "tool_arguments", index: calls - 1, name: item.name, ...idField, text };
   };
 
   return {
     push(part) {
-      const given = fieldsOf(part["functionCall"]);
-      if (given) return call(part, given);
+      const functionCall = fieldsOf(part["functionCall"]);
+      if (functionCall) return pushCall(part, functionCall);
       const name = hostedToolOf(part);
-      if (name === null) return say(part);
+      if (name === null) return pushText(part);
       grow(ITEM_CHARS + JSON.stringify(part).length);
-      kept.push({ type: "hosted", name, opaque: part });
+      storedItems.push({ type: "hosted", name, opaque: part });
       return null;
     },
-    items: () => uniqueCallIds(kept.map(toItem), takenIds),
+    items: () => uniqueCallIds(storedItems.map(toItem), takenIds),
     hasCalls: () => calls > 0,
   };
 }
 
 /**
- * Keeps the provider's id beside the item's own, which may have to differ. Results are sent back
- * under the provider's id.
+ * The call as an item. `opaque` keeps the id of the provider, because the id of the item may have
+ * to differ. Results are sent back with the id of the provider.
  */
-function toCall(part: Fields, given: Fields): Extract<ReplyItem, { type: "tool_call" }> {
-  if (given["partialArgs"] !== undefined || given["willContinue"] === true) {
-    // Calls arrive whole unless the request asks for parts, and ours does not. Half a call must not
-    // count as one without arguments.
+function toCall(part: Fields, functionCall: Fields): Extract<ReplyItem, { type: "tool_call" }> {
+  if (functionCall["partialArgs"] !== undefined || functionCall["willContinue"] === true) {
+    // A call arrives in parts only if the request asks for that, and our requests do not. A partial
+    // call must not count as a call without arguments.
     throw new ProviderError(
       "transient",
       "bad_response",
       "The provider sent a tool call in pieces.",
     );
   }
-  const id = textOf(given["id"]);
-  const name = textOf(given["name"]);
-  const text = isJsonObject(given["args"]) ? JSON.stringify(given["args"]) : "{}";
+  const id = textOf(functionCall["id"]);
+  const name = textOf(functionCall["name"]);
+  const text = isJsonObject(functionCall["args"]) ? JSON.stringify(functionCall["args"]) : "{}";
   return { type: "tool_call", id, name, arguments: text, ...opaqueOf(marksOf(part, id)) };
 }
 

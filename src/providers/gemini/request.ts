@@ -25,7 +25,7 @@ type Params = ModelRequest["params"];
  * express, and for hosted tools combined with functions if the model accepts only one kind.
  */
 export function toParameters(request: ModelRequest): GenerateContentParameters {
-  const extraBody = extraBodyOf(request.params);
+  const extraBody = allowedExtraBody(request.params);
   return {
     model: request.model,
     contents: toContents(request.messages),
@@ -37,8 +37,8 @@ export function toParameters(request: ModelRequest): GenerateContentParameters {
       ...thinkingFields(request),
       ...safetyFields(request.params),
       ...(Object.keys(extraBody).length > 0 && { httpOptions: { extraBody } }),
-      // The SDK must make one request only. By default it would run tools, and send again after a
-      // server limit or a lost connection.
+      // The SDK must send only one request. By default it would also run tools, and repeat the
+      // request after a server limit or a lost connection.
       automaticFunctionCalling: { disable: true },
       automaticContinuation: false,
     },
@@ -51,8 +51,8 @@ function toolFields({ model, tools, hostedTools, toolChoice }: ModelRequest): {
 } {
   const hosted = hostedTools.map(toHostedTool);
   if (tools.length === 0) return hosted.length === 0 ? {} : { tools: hosted };
-  const combined = hosted.length > 0;
-  if (combined && !canCombineHosted(model)) {
+  const isCombined = hosted.length > 0;
+  if (isCombined && !canCombineHosted(model)) {
     const names = hostedTools.map(({ name }) => name).join(", ");
     throw new ProviderError(
       "bad_request",
@@ -63,8 +63,8 @@ function toolFields({ model, tools, hostedTools, toolChoice }: ModelRequest): {
   return {
     tools: [...hosted, { functionDeclarations: tools.map(toFunctionDeclaration) }],
     toolConfig: {
-      functionCallingConfig: { mode: toMode(toolChoice, combined) },
-      ...(combined && { includeServerSideToolInvocations: true }),
+      functionCallingConfig: { mode: toCallingMode(toolChoice, isCombined) },
+      ...(isCombined && { includeServerSideToolInvocations: true }),
     },
   };
 }
@@ -84,22 +84,25 @@ function toHostedTool({ name }: HostedTool): Tool {
   }
 }
 
-/** `AUTO` is refused together with hosted tools; `VALIDATED` has the same meaning there. */
-function toMode(toolChoice: ModelRequest["toolChoice"], combined: boolean): Mode {
+/**
+ * The mode of function calls. The API refuses `AUTO` together with hosted tools; `VALIDATED` has
+ * the same meaning there.
+ */
+function toCallingMode(toolChoice: ModelRequest["toolChoice"], isCombined: boolean): Mode {
   if (toolChoice === "required") return FunctionCallingConfigMode.ANY;
-  return combined ? FunctionCallingConfigMode.VALIDATED : FunctionCallingConfigMode.AUTO;
+  return isCombined ? FunctionCallingConfigMode.VALIDATED : FunctionCallingConfigMode.AUTO;
 }
 
 function samplingFields(params: Params): GenerateContentConfig {
   const { temperature, top_p, top_k, seed, stop, service_tier } = params;
-  const stops = Array.isArray(stop) ? stop.filter((one) => typeof one === "string") : [];
-  const tier = Object.values(ServiceTier).find((one) => one === service_tier);
+  const stopTexts = Array.isArray(stop) ? stop.filter((text) => typeof text === "string") : [];
+  const tier = Object.values(ServiceTier).find((value) => value === service_tier);
   return {
     ...(typeof temperature === "number" && { temperature }),
     ...(typeof top_p === "number" && { topP: top_p }),
     ...(typeof top_k === "number" && { topK: top_k }),
     ...(typeof seed === "number" && { seed }),
-    ...(stops.length > 0 && { stopSequences: stops }),
+    ...(stopTexts.length > 0 && { stopSequences: stopTexts }),
     ...(tier && { serviceTier: tier }),
   };
 }
@@ -125,24 +128,26 @@ function safetyFields(params: Params): GenerateContentConfig {
 }
 
 /**
- * The SDK merges it over our fields, and the provider accepts two spellings of each name. So
- * reserved fields are removed.
+ * The `extra_body` of the config without reserved fields. They must be removed, because the SDK
+ * lets this object overwrite our fields. The provider accepts two spellings of each name.
  */
-function extraBodyOf(params: Params): Record<string, unknown> {
+function allowedExtraBody(params: Params): Record<string, unknown> {
   const extra = params["extra_body"];
   if (!isJsonObject(extra)) return {};
-  const ours: ReadonlySet<string> = new Set(PARAMS.reserved.map(toCamel));
+  const reservedNames: ReadonlySet<string> = new Set(PARAMS.reserved.map(toCamel));
   return Object.fromEntries(
     Object.entries(extra).flatMap(([key, value]) => {
       const name = toCamel(key);
-      if (ours.has(name)) return [];
-      return [name === "generationConfig" ? [name, withoutOurs(value)] : [key, value]];
+      if (reservedNames.has(name)) return [];
+      return [name === "generationConfig" ? [name, withoutReserved(value)] : [key, value]];
     }),
   );
 }
 
-function withoutOurs(generation: unknown): unknown {
+function withoutReserved(generation: unknown): unknown {
   if (!isJsonObject(generation)) return {};
-  const ours: ReadonlySet<string> = new Set(RESERVED_GENERATION);
-  return Object.fromEntries(Object.entries(generation).filter(([key]) => !ours.has(toCamel(key))));
+  const reservedNames: ReadonlySet<string> = new Set(RESERVED_GENERATION);
+  return Object.fromEntries(
+    Object.entries(generation).filter(([key]) => !reservedNames.has(toCamel(key))),
+  );
 }

@@ -29,11 +29,11 @@ type Safety = {
 const KEY = "safety_settings";
 
 /**
- * The valid settings with their full names. Invalid ones are omitted; `safetyProblems` reports
- * them.
+ * The valid settings with their full names. Invalid settings are omitted here and reported by
+ * `safetyProblems`.
  */
 export function toSafety(value: unknown): Safety[] {
-  return entriesOf(value).flatMap(({ category, threshold }) => {
+  return settingsOf(value).flatMap(({ category, threshold }) => {
     const safety = { category: findCategory(category), threshold: findThreshold(threshold) };
     return safety.category && safety.threshold
       ? [{ category: safety.category, threshold: safety.threshold }]
@@ -49,27 +49,29 @@ export function safetyProblems(value: unknown): ParamProblem[] {
       problem("must be a list of {category, threshold}, or a mapping of categories to thresholds"),
     ];
   const seen = new Set<string>();
-  return entriesOf(value).flatMap(({ category, threshold }) => {
-    const known = findCategory(category);
-    if (!known)
-      return [problem(`no category ${shown(category)}; categories: ${CATEGORIES.join(", ")}`)];
-    if (seen.has(known)) return [problem(`the category ${known} is repeated`)];
-    seen.add(known);
+  return settingsOf(value).flatMap(({ category, threshold }) => {
+    const knownCategory = findCategory(category);
+    if (!knownCategory)
+      return [problem(`no category ${inMessage(category)}; categories: ${CATEGORIES.join(", ")}`)];
+    if (seen.has(knownCategory)) return [problem(`the category ${knownCategory} is repeated`)];
+    seen.add(knownCategory);
     return findThreshold(threshold)
       ? []
-      : [problem(`no threshold ${shown(threshold)}; thresholds: ${THRESHOLDS.join(", ")}`)];
+      : [problem(`no threshold ${inMessage(threshold)}; thresholds: ${THRESHOLDS.join(", ")}`)];
   });
 }
 
 const problem = (detail: string): ParamProblem => ({ key: KEY, detail: `${detail}.` });
 
-const shown = (value: unknown): string =>
+const inMessage = (value: unknown): string =>
   typeof value === "string" ? `\`${value}\`` : "of that type";
 
-function entriesOf(value: unknown): { category: unknown; threshold: unknown }[] {
+function settingsOf(value: unknown): { category: unknown; threshold: unknown }[] {
   if (Array.isArray(value)) {
-    return value.map((one) =>
-      isJsonObject(one) ? { category: one["category"], threshold: one["threshold"] } : nothing,
+    return value.map((entry) =>
+      isJsonObject(entry)
+        ? { category: entry["category"], threshold: entry["threshold"] }
+        : NO_SETTING,
     );
   }
   return isJsonObject(value)
@@ -77,9 +79,9 @@ function entriesOf(value: unknown): { category: unknown; threshold: unknown }[] 
     : [];
 }
 
-const nothing = { category: undefined, threshold: undefined };
+const NO_SETTING = { category: undefined, threshold: undefined };
 
-/** Ignores case; the prefix `HARM_CATEGORY_` is optional. */
+/** The category with this name, in any case. The prefix `HARM_CATEGORY_` is optional. */
 function findCategory(value: unknown): Safety["category"] | undefined {
   if (typeof value !== "string") return undefined;
   const name = value.toUpperCase();

@@ -2,12 +2,13 @@ import type { Part } from "@google/genai/web";
 import { isJsonObject } from "../json";
 
 /**
- * The fields that we read from a streamed `GenerateContentResponse`. Nothing here throws: a field
- * of another shape counts as missing.
+ * Reads the fields of a streamed `GenerateContentResponse`. Nothing here throws: a field of an
+ * unexpected type counts as missing.
  */
 
 export type Fields = Readonly<Record<string, unknown>>;
 
+/** Texts are "" and `grounding` is `null` if the chunk has none. `usage` is not yet validated. */
 export type Chunk = {
   parts: readonly Fields[];
   finishReason: string;
@@ -17,8 +18,8 @@ export type Chunk = {
 };
 
 /**
- * Fields of a part that must be sent back unchanged, besides its text or arguments. `id` is the
- * provider's; omitted if it sent none.
+ * Fields of a part that must be sent back unchanged, besides its text or arguments. `id` is the id
+ * of the provider; omitted if it sent none.
  */
 export type PartMarks = { id?: string; thoughtSignature?: string };
 
@@ -28,7 +29,7 @@ export const textOf = (value: unknown): string => (typeof value === "string" ? v
 
 export const listOf = (value: unknown): readonly unknown[] => (Array.isArray(value) ? value : []);
 
-/** Only the first candidate is used; requests ask for one. */
+/** The fields of a chunk. Only the first candidate is read; requests ask for one. */
 export function readChunk(value: unknown): Chunk {
   const chunk = fieldsOf(value) ?? {};
   const candidate = fieldsOf(listOf(chunk["candidates"])[0]);
@@ -43,19 +44,19 @@ export function readChunk(value: unknown): Chunk {
   };
 }
 
-/** The marks of a received part; missing ones are omitted. */
+/** The marks of a received part. Missing marks are omitted. */
 export function marksOf(part: Fields, id = ""): PartMarks {
   const thoughtSignature = textOf(part["thoughtSignature"]);
   return { ...(id !== "" && { id }), ...(thoughtSignature !== "" && { thoughtSignature }) };
 }
 
-/** The marks stored with a reply item; empty if it has none. */
+/** The marks stored with a reply item; an empty object if it has none. */
 export function readMarks(opaque: unknown): PartMarks {
   const marks = fieldsOf(opaque) ?? {};
   return marksOf(marks, textOf(marks["id"]));
 }
 
-/** A part that was stored whole to be sent back; `null` if the value is not one. */
+/** A part that was stored as a whole to be sent back; `null` if the value is not a part. */
 export function readPart(opaque: unknown): Part | null {
   // the provider accepts its own parts unchanged
   return isJsonObject(opaque) ? (opaque as Part) : null;

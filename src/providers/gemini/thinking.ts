@@ -16,8 +16,8 @@ export const EFFORTS = ["none", ...THINKING_LEVELS, "xhigh"] as const;
 export const MAX_BUDGET = 65_536;
 
 /**
- * Budgets in tokens, for the generation without levels. Its smaller models allow at most the
- * largest of these.
+ * Thinking budgets in tokens by effort, for generation 2.5, which has no levels. Its smaller models
+ * allow at most 24,576.
  */
 const BUDGETS: Readonly<Record<string, number>> = {
   none: 0,
@@ -27,9 +27,12 @@ const BUDGETS: Readonly<Record<string, number>> = {
   high: 24_576,
   xhigh: 24_576,
 };
-/** Its largest model has another minimum and maximum. */
+/**
+ * The same for the largest model of generation 2.5 (`-pro`), which has another minimum and maximum.
+ */
 const PRO_BUDGETS: Readonly<Record<string, number>> = { ...BUDGETS, none: 128, xhigh: 32_768 };
 
+/** Levels by effort, for the generations that think by levels. */
 const LEVELS: Readonly<Record<string, Level>> = {
   none: "MINIMAL",
   minimal: "MINIMAL",
@@ -39,29 +42,30 @@ const LEVELS: Readonly<Record<string, Level>> = {
   xhigh: "HIGH",
 };
 /**
- * The largest models, and all models from WITHOUT_MINIMAL on, have `LOW` as their lowest level. The
- * first of them have nothing between `LOW` and `HIGH`.
+ * The largest models (`-pro`), and all models from generation 3.7 on, have `LOW` as their lowest
+ * level. `gemini-3-pro` has only `LOW` and `HIGH`.
  */
-const FROM_LOW: Readonly<Record<string, Level>> = { ...LEVELS, none: "LOW", minimal: "LOW" };
-const LOW_OR_HIGH: Readonly<Record<string, Level>> = { ...FROM_LOW, medium: "HIGH" };
-const WITHOUT_MINIMAL = 3.7;
+const LOW_TO_HIGH: Readonly<Record<string, Level>> = { ...LEVELS, none: "LOW", minimal: "LOW" };
+const LOW_OR_HIGH: Readonly<Record<string, Level>> = { ...LOW_TO_HIGH, medium: "HIGH" };
+const FIRST_WITHOUT_MINIMAL = 3.7;
 
 /**
- * The thinking fields of a request. `null`: send none, because a model that cannot think refuses
- * them.
+ * The thinking fields of a request. `null` if none must be sent, because a model that cannot think
+ * refuses them.
  */
 export function toThinking(params: Params, model: string): Thinking | null {
-  const thinking = { ...asked(params, model) };
-  const wants = Object.keys(thinking).length > 0;
+  const thinking = { ...configuredThinking(params, model) };
+  const isConfigured = Object.keys(thinking).length > 0;
   const kind = thinkingOf(model);
-  // Summaries are refused if thinking is off, which is the default of the smallest model of its
-  // generation.
-  const thinks = kind === "level" || (kind === "budget" && (wants || !model.includes("-lite")));
+  // The API refuses a request for summaries if thinking is off. Off is the default of the smallest
+  // model (`-lite`) with budgets.
+  const thinks =
+    kind === "level" || (kind === "budget" && (isConfigured || !model.includes("-lite")));
   if (thinks && thinking.thinkingBudget !== 0) return { includeThoughts: true, ...thinking };
-  return wants ? thinking : null;
+  return isConfigured ? thinking : null;
 }
 
-function asked(params: Params, model: string): Thinking {
+function configuredThinking(params: Params, model: string): Thinking {
   const { budget, words } = readSettings(params);
   if (budget !== undefined) return { thinkingBudget: budget };
   const word = words[0]?.word;
@@ -78,11 +82,12 @@ const isPro = (model: string): boolean => /-pro\b/.test(model);
 
 function levelsOf(model: string): Readonly<Record<string, Level>> {
   if (/gemini-3-pro\b/.test(model)) return LOW_OR_HIGH;
-  return isPro(model) || (generationOf(model) ?? 0) >= WITHOUT_MINIMAL ? FROM_LOW : LEVELS;
+  return isPro(model) || (generationOf(model) ?? 0) >= FIRST_WITHOUT_MINIMAL ? LOW_TO_HIGH : LEVELS;
 }
 
 /**
- * Thinking parameters that contradict each other, are malformed, or are not supported by the model.
+ * The thinking parameters that contradict each other, are malformed, or are not supported by the
+ * model.
  */
 export function thinkingProblems(params: Params, model: string): ParamProblem[] {
   const { budget, words } = readSettings(params);
@@ -149,49 +154,53 @@ const isBudget = (value: unknown): value is number =>
   typeof value === "number" && Number.isInteger(value) && value >= -1 && value <= MAX_BUDGET;
 
 /**
- * Derives the generation from a model name. Generations differ in how they think and which features
- * a request may combine.
+ * Facts derived from the generation in a model name. Generations differ in how they think and in
+ * which features a request may combine.
  */
 
-const NUMBERED = /^(?:models\/)?gemini-(\d+(?:\.\d+)?)(?:-|$)/;
-const NEWEST = /^(?:models\/)?gemini-(?:pro|flash|flash-lite)-latest$/;
-const WITHOUT_GENERATION = /^(?:models\/)?(?:gemma|learnlm)-/;
+const NUMBERED_NAME = /^(?:models\/)?gemini-(\d+(?:\.\d+)?)(?:-|$)/;
+const NEWEST_NAME = /^(?:models\/)?gemini-(?:pro|flash|flash-lite)-latest$/;
+const OTHER_FAMILY_NAME = /^(?:models\/)?(?:gemma|learnlm)-/;
 
 /** The first generation that thinks before it replies. */
-const THINKING = 2.5;
-/** The first generation that thinks by levels and accepts hosted tools together with functions. */
-const BY_LEVEL = 3;
+const FIRST_THINKING = 2.5;
+/**
+ * The first generation that thinks by levels. It is also the first that accepts hosted tools
+ * together with functions.
+ */
+const FIRST_WITH_LEVELS = 3;
 
 /**
- * The generation in a model name. `Infinity` for a name that always means the newest; `null` if the
- * name contains none.
+ * The generation in a model name. `Infinity` for a name that always means the newest model, 0 for
+ * models of other families, `null` if the name contains no generation.
  */
 function generationOf(model: string): number | null {
-  if (NEWEST.test(model)) return Number.POSITIVE_INFINITY;
-  if (WITHOUT_GENERATION.test(model)) return 0;
-  const stated = NUMBERED.exec(model)?.[1];
-  return stated === undefined ? null : Number(stated);
+  if (NEWEST_NAME.test(model)) return Number.POSITIVE_INFINITY;
+  if (OTHER_FAMILY_NAME.test(model)) return 0;
+  const generation = NUMBERED_NAME.exec(model)?.[1];
+  return generation === undefined ? null : Number(generation);
 }
 
 /**
  * Whether hosted tools may be combined with functions. Older models refuse the request. A name
- * without a generation counts as new; if that is wrong, the provider's error is shown.
+ * without a generation counts as new. If that is wrong, users see the error of the provider.
  */
 export const canCombineHosted = (model: string): boolean =>
-  (generationOf(model) ?? BY_LEVEL) >= BY_LEVEL;
+  (generationOf(model) ?? FIRST_WITH_LEVELS) >= FIRST_WITH_LEVELS;
 
-/** The form of the model's thinking setting; `null` if the name does not identify it. */
+/** How the thinking of the model is set; `null` if the name does not identify the generation. */
 function thinkingOf(model: string): "level" | "budget" | "none" | null {
   const generation = generationOf(model);
   if (generation === null) return null;
-  if (generation < THINKING || /-(?:tts|image)\b/.test(model)) return "none";
-  return generation >= BY_LEVEL ? "level" : "budget";
+  if (generation < FIRST_THINKING || /-(?:tts|image)\b/.test(model)) return "none";
+  return generation >= FIRST_WITH_LEVELS ? "level" : "budget";
 }
 
 /**
- * Charged uses of web search: newer models charge per query, older ones per request with a search.
+ * The number of charged web searches. Newer models charge per query. Older models charge per
+ * request that has at least one query.
  */
 export function chargedSearches(model: string, queries: number): number {
   const generation = generationOf(model);
-  return generation !== null && generation < BY_LEVEL ? Math.min(queries, 1) : queries;
+  return generation !== null && generation < FIRST_WITH_LEVELS ? Math.min(queries, 1) : queries;
 }

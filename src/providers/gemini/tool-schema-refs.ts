@@ -1,25 +1,30 @@
 import { isJsonObject } from "../json";
 
-/** Inlines references and `allOf` of a schema, because the provider supports neither. */
+/** Inlines the references and `allOf` parts of a schema, because the provider supports neither. */
 
 export type Node = Readonly<Record<string, unknown>>;
+/** `pointer` is a JSON Pointer into the schema of the tool. `detail` is a clause. */
 export type SchemaProblem = { pointer: string; keyword: string; detail: string };
+/** A resolved node and the references on its path, or why it cannot be resolved. */
 type Resolution =
   | { node: Node; seen: readonly string[] }
   | { problem: Omit<SchemaProblem, "pointer"> };
 
-/** Limits of an inlined schema. Nested references can grow exponentially. */
+/** Limits of an inlined schema, because nested references can grow exponentially. */
 const MAX_NODES = 5_000;
 const MAX_DEPTH = 32;
-/** Parts of one `allOf`. Each part compares all earlier ones again. */
+/**
+ * Maximum number of parts of one `allOf`. The work grows with its square: each part is compared
+ * with all earlier parts.
+ */
 const MAX_PARTS = 64;
 
-/** State of inlining; `nodes` counts the nodes written so far. */
+/** State of inlining. `nodes` is the number of nodes written so far. */
 export type Work = { root: unknown; nodes: number };
-/** References on the path to a node, and its depth. */
+/** The references on the path to a node, and the depth of the node. */
 type RefPath = { seen: readonly string[]; depth: number };
 
-/** Annotations, which may differ between a reference and its target. */
+/** Annotations. They may differ between a reference and its target. */
 const ANNOTATIONS = new Set([
   "title",
   "description",
@@ -31,8 +36,8 @@ const ANNOTATIONS = new Set([
 ]);
 
 /**
- * The node with its reference and all of `allOf` merged. A reference that recurs on its own path is
- * infinite and refused.
+ * The node, merged with the target of its reference and all parts of `allOf`. A reference that
+ * occurs again on its own path is refused, because inlining it would never end.
  */
 export function resolve(node: Node, { seen, depth }: RefPath, work: Work): Resolution {
   work.nodes += 1;
@@ -49,7 +54,7 @@ export function resolve(node: Node, { seen, depth }: RefPath, work: Work): Resol
   let resolved: Resolution = { node: own, seen };
   for (const [keyword, part] of [
     ...($ref === undefined ? [] : [["$ref", $ref] as const]),
-    ...parts.map((one) => ["allOf", one] as const),
+    ...parts.map((part) => ["allOf", part] as const),
   ]) {
     const target =
       keyword === "$ref"
@@ -75,7 +80,7 @@ function follow(ref: unknown, { seen, depth }: RefPath, work: Work): Resolution 
     return refuse("it points out of the schema; write the part into it");
   if (seen.includes(ref))
     return refuse("it leads back to itself; write it out to the depth that is needed");
-  const target = ref.split("/").slice(1).map(plainToken).reduce(step, work.root);
+  const target = ref.split("/").slice(1).map(decodedToken).reduce(childAt, work.root);
   if (target === true) return { node: {}, seen };
   return isJsonObject(target)
     ? resolve(target, { seen: [...seen, ref], depth }, work)
@@ -83,14 +88,14 @@ function follow(ref: unknown, { seen, depth }: RefPath, work: Work): Resolution 
 }
 
 /** Decodes URI escapes and the two escapes of JSON Pointer. Invalid escapes are kept. */
-function plainToken(token: string): string {
+function decodedToken(token: string): string {
   const pointer = token.replaceAll(/%[0-9a-f]{2}/gi, (code) =>
     String.fromCharCode(Number.parseInt(code.slice(1), 16)),
   );
   return pointer.replaceAll("~1", "/").replaceAll("~0", "~");
 }
 
-function step(value: unknown, token: string): unknown {
+function childAt(value: unknown, token: string): unknown {
   if (Array.isArray(value)) return value[Number(token)];
   return isJsonObject(value) && Object.hasOwn(value, token) ? value[token] : undefined;
 }
@@ -98,23 +103,23 @@ function step(value: unknown, token: string): unknown {
 type ResolvedNode = Extract<Resolution, { node: Node }>;
 
 /**
- * Both schemas in one, if that is possible. A schema's own annotations take precedence over those
- * of its reference.
+ * Both schemas in one, or a problem if they contradict each other. Annotations of a schema take
+ * precedence over the annotations of its reference.
  */
 function merge(into: ResolvedNode, from: ResolvedNode, keyword: "$ref" | "allOf"): Resolution {
   const node: Record<string, unknown> = { ...from.node, ...into.node };
   for (const [key, value] of Object.entries(from.node)) {
     const own = into.node[key];
     if (own === undefined || ANNOTATIONS.has(key) || isSame(own, value)) continue;
-    const both = unite(key, own, value);
-    if (both === undefined)
+    const united = uniteValues(key, own, value);
+    if (united === undefined)
       return { problem: { keyword, detail: `two of its parts say \`${key}\` differently` } };
-    node[key] = both;
+    node[key] = united;
   }
   return { node, seen: [...new Set([...into.seen, ...from.seen])] };
 }
 
-function unite(key: string, one: unknown, other: unknown): unknown {
+function uniteValues(key: string, one: unknown, other: unknown): unknown {
   if (key === "required" && Array.isArray(one) && Array.isArray(other))
     return [...new Set([...one, ...other])];
   if (key !== "properties" && key !== "$defs" && key !== "definitions") return undefined;

@@ -1,11 +1,12 @@
 import type { Node } from "./tool-schema-refs";
 
 /**
- * Rewrites type lists and enumerations of a schema: the provider supports one type per schema, and
- * only strings or numbers as values.
+ * Rewrites lists of types and enumerations of a schema. The provider supports only one type per
+ * schema, and only strings and numbers as enumerated values.
  */
 
-const BY_TYPE: Readonly<Record<string, readonly string[]>> = {
+/** The keywords that apply to only one type. */
+const KEYWORDS_BY_TYPE: Readonly<Record<string, readonly string[]>> = {
   string: ["format", "pattern", "minLength", "maxLength"],
   number: ["minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf", "format"],
   integer: ["minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf", "format"],
@@ -19,9 +20,9 @@ const BY_TYPE: Readonly<Record<string, readonly string[]>> = {
     "propertyOrdering",
   ],
 };
-const OF_SOME_TYPE = new Set(Object.values(BY_TYPE).flat());
+const TYPE_SPECIFIC = new Set(Object.values(KEYWORDS_BY_TYPE).flat());
 
-/** Several types, or a nullable one, as alternatives with one type each. */
+/** The node with one alternative per type, if it has several types or is nullable. */
 export function splitTypes(node: Node): Node {
   const { type, nullable, ...others } = node;
   if (type === undefined)
@@ -39,9 +40,9 @@ export function splitTypes(node: Node): Node {
 function alternatives(node: Node, types: readonly string[]): Node {
   if (types.length === 1) return { ...node, type: types[0] };
   if (node["anyOf"] !== undefined) return { ...node, type: types };
-  const outer = Object.fromEntries(Object.entries(node).filter(([key]) => !OF_SOME_TYPE.has(key)));
+  const outer = Object.fromEntries(Object.entries(node).filter(([key]) => !TYPE_SPECIFIC.has(key)));
   const anyOf = types.map((type) => {
-    const own = (BY_TYPE[type] ?? [])
+    const own = (KEYWORDS_BY_TYPE[type] ?? [])
       .filter((key) => node[key] !== undefined)
       .map((key) => [key, node[key]]);
     return { type, ...Object.fromEntries(own) };
@@ -49,7 +50,7 @@ function alternatives(node: Node, types: readonly string[]): Node {
   return { ...outer, anyOf };
 }
 
-/** The node or null. */
+/** The node, extended so that it also accepts null. */
 function withNull(node: Node, nullable: boolean): Node {
   if (!nullable) return node;
   const { anyOf, ...others } = node;
@@ -58,12 +59,12 @@ function withNull(node: Node, nullable: boolean): Node {
 }
 
 /**
- * Enumerated values as alternatives with one type each. A value that is neither string nor number
- * remains a `const`, to be described in words.
+ * The node with its enumerated values as alternatives of one type each. A value that is neither
+ * string nor number remains a `const`. Later, `inWords` describes it as text.
  */
 export function splitEnum(node: Node): Node {
-  const { const: fixed, enum: listed, ...others } = node;
-  const values = fixed === undefined ? listed : [fixed];
+  const { const: constValue, enum: enumValues, ...others } = node;
+  const values = constValue === undefined ? enumValues : [constValue];
   if (!Array.isArray(values)) return node;
   const groups = [
     { type: "string", enum: values.filter((one) => typeof one === "string") },
@@ -72,21 +73,21 @@ export function splitEnum(node: Node): Node {
       enum: values.filter((one) => typeof one === "number"),
     },
   ].filter((group) => group.enum.length > 0);
-  const flags = new Set(values.filter((one) => typeof one === "boolean"));
+  const booleans = new Set(values.filter((one) => typeof one === "boolean"));
   const schemas: Node[] = [
     ...groups,
-    ...(flags.size === 2
+    ...(booleans.size === 2
       ? [{ type: "boolean" }]
-      : [...flags].map((flag) => ({ type: "boolean", const: flag }))),
+      : [...booleans].map((flag) => ({ type: "boolean", const: flag }))),
     ...(values.includes(null) || node["nullable"] === true ? [{ type: "null" }] : []),
     ...values
       .filter((one) => typeof one === "object" && one !== null)
       .map((one) => ({ type: Array.isArray(one) ? "array" : "object", const: one })),
   ];
   const { type: _type, nullable: _nullable, ...plain } = others;
-  const [only] = schemas;
-  if (!only) return node;
-  if (schemas.length === 1) return { ...plain, ...only };
+  const [firstSchema] = schemas;
+  if (!firstSchema) return node;
+  if (schemas.length === 1) return { ...plain, ...firstSchema };
   return plain["anyOf"] === undefined ? { ...plain, anyOf: schemas } : node;
 }
 

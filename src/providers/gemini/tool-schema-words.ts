@@ -1,16 +1,19 @@
 import { isJsonObject } from "../json";
 
 /**
- * Describes constraints in words for which the provider's schemas have no keyword: models read
- * descriptions.
+ * Describes constraints as text if the schemas of the provider have no keyword for them. The text
+ * becomes part of the description, which models read.
  */
 
 type Node = Readonly<Record<string, unknown>>;
 
-/** The text for one keyword's value; `null` for none, for example if the value is the default. */
+/**
+ * Makes the text for the value of one keyword. `null` if no text is needed, for example if the
+ * value is the default.
+ */
 type Wording = (value: unknown, node: Node) => string | null;
 
-const plain =
+const withValue =
   (words: string): Wording =>
   (value) =>
     `${words} ${JSON.stringify(value)}`;
@@ -20,24 +23,24 @@ const ifTrue =
     value === true ? words : null;
 
 const WORDINGS: Readonly<Record<string, Wording>> = {
-  default: plain("default"),
-  example: plain("for example"),
+  default: withValue("default"),
+  example: withValue("for example"),
   examples: (value) =>
     Array.isArray(value) && value.length > 0
       ? `for example ${value.map((one) => JSON.stringify(one)).join(", ")}`
       : null,
-  format: plain("format"),
-  pattern: plain("matches the pattern"),
-  minLength: plain("characters, at least:"),
-  maxLength: plain("characters, at most:"),
-  minProperties: plain("entries, at least:"),
-  maxProperties: plain("entries, at most:"),
-  multipleOf: plain("a multiple of"),
+  format: withValue("format"),
+  pattern: withValue("matches the pattern"),
+  minLength: withValue("characters, at least:"),
+  maxLength: withValue("characters, at most:"),
+  minProperties: withValue("entries, at least:"),
+  maxProperties: withValue("entries, at most:"),
+  multipleOf: withValue("a multiple of"),
   uniqueItems: ifTrue("no item twice"),
   deprecated: ifTrue("deprecated"),
   readOnly: ifTrue("read-only"),
   writeOnly: ifTrue("write-only"),
-  const: plain("always"),
+  const: withValue("always"),
   exclusiveMinimum: (value, node) => exclusive("greater than", value, node["minimum"]),
   exclusiveMaximum: (value, node) => exclusive("less than", value, node["maximum"]),
   discriminator: (value) =>
@@ -46,27 +49,31 @@ const WORDINGS: Readonly<Record<string, Wording>> = {
       : null,
 };
 
-/** Older schemas have `true` beside the bound itself. */
+/**
+ * Text of an exclusive bound. Older schemas have `true` here, and the bound in `minimum` or
+ * `maximum`.
+ */
 function exclusive(words: string, value: unknown, bound: unknown): string | null {
   if (typeof value === "number") return `${words} ${value}`;
   return value === true && typeof bound === "number" ? `${words} ${bound}` : null;
 }
 
-/** Keywords for programs, which mean nothing to models. */
-const SILENT = /^(?:\$comment|\$schema|\$id|\$anchor|\$defs|\$vocabulary|definitions|id|x-.*)$/;
+/** Keywords for programs. They mean nothing to models. */
+const MEANINGLESS =
+  /^(?:\$comment|\$schema|\$id|\$anchor|\$defs|\$vocabulary|definitions|id|x-.*)$/;
 
 /**
- * The keyword as text; `null` if it means nothing to a model. An unknown keyword is quoted
- * unchanged.
+ * The keyword and its value as text; `null` if it means nothing to a model. An unknown keyword and
+ * its value are quoted unchanged.
  */
 export function inWords(keyword: string, node: Node): string | null {
-  if (SILENT.test(keyword)) return null;
+  if (MEANINGLESS.test(keyword)) return null;
   const value = node[keyword];
   const wording = Object.hasOwn(WORDINGS, keyword) ? WORDINGS[keyword] : undefined;
   return wording ? wording(value, node) : `${keyword}: ${JSON.stringify(value)}`;
 }
 
-/** A description with additional text. */
+/** The description, followed by the texts in parentheses. */
 export function describe(description: unknown, words: readonly string[]): string {
   const original = typeof description === "string" ? description.trim() : "";
   if (words.length === 0) return original;

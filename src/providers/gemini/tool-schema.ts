@@ -5,10 +5,10 @@ import { describe, inWords } from "./tool-schema-words";
 import { splitEnum, splitTypes } from "./tool-schema-unions";
 
 /**
- * Converts the JSON Schema of a tool to the provider's (`parametersJsonSchema`), a subset without
- * references, compositions and most constraints. No constraint is dropped silently: references are
- * inlined, constraints without a keyword are described in words, and everything else is refused by
- * name.
+ * Converts the JSON Schema of a tool to the schema language of the provider
+ * (`parametersJsonSchema`). It is a subset without references, compositions and most constraints.
+ * No constraint is dropped silently: references are inlined, constraints without a keyword are
+ * described as text, and a tool with any other keyword is refused. The refusal names the keyword.
  */
 
 type Schema = Record<string, unknown>;
@@ -16,10 +16,10 @@ type Declaration = { name: string; description: string; parametersJsonSchema?: S
 
 const NAME = /^[A-Za-z_][\w.:-]{0,127}$/;
 
-/** Formats that the provider supports; others are described in words. */
+/** Formats that the provider supports. Other formats are described as text. */
 const FORMATS = new Set(["date-time", "date", "time", "int32", "int64", "float", "double"]);
 
-/** Keywords that are passed unchanged. */
+/** Keywords that are kept unchanged. */
 const KEPT = new Set([
   "type",
   "minItems",
@@ -31,7 +31,7 @@ const KEPT = new Set([
   "title",
 ]);
 
-/** Keywords that affect validity and have no equivalent. */
+/** Keywords that affect which values are valid and have no equivalent. */
 const REFUSED = new Set([
   ...[
     "not",
@@ -46,11 +46,11 @@ const REFUSED = new Set([
   ],
   ...["minContains", "maxContains", "additionalItems", "unevaluatedItems", "unevaluatedProperties"],
   ...["$dynamicRef", "$recursiveRef", "contentSchema"],
-  // Remaining after conversion: alternatives inside alternatives, or values of other types.
+  // These two are left after conversion only for nested alternatives or values of other types.
   ...["oneOf", "enum"],
 ]);
 
-/** Parts of a tool that this format cannot express; empty if it can express all. */
+/** The parts of a tool that this format cannot express. Empty if it can express the whole tool. */
 export function toolSchemaProblems({ name, parameters }: ToolSpec): SchemaProblem[] {
   const { problems } = convertRoot(parameters);
   if (NAME.test(name)) return problems;
@@ -72,13 +72,13 @@ export function toFunctionDeclaration(tool: ToolSpec): Declaration {
   }
   const { schema } = convertRoot(tool.parameters);
   const { name, description } = tool;
-  return takesNothing(schema)
+  return hasNoParameters(schema)
     ? { name, description }
     : { name, description, parametersJsonSchema: schema };
 }
 
 /** The API refuses an object without properties, so a tool without parameters omits the schema. */
-function takesNothing({ properties, additionalProperties, anyOf }: Schema): boolean {
+function hasNoParameters({ properties, additionalProperties, anyOf }: Schema): boolean {
   if (isJsonObject(additionalProperties) || anyOf !== undefined) return false;
   return !isJsonObject(properties) || Object.keys(properties).length === 0;
 }
@@ -96,9 +96,10 @@ function convertRoot(parameters: Node): { schema: Schema; problems: SchemaProble
 }
 
 type Work = Writing & { problems: SchemaProblem[] };
+/** The position of a node in the schema, and the references on the path to it. */
 type Place = { pointer: string; seen: readonly string[]; depth: number };
 
-/** A reader fixes a few at a time. */
+/** Maximum number of reported problems. Users fix only a few at a time. */
 const MAX_PROBLEMS = 20;
 
 function refuse(work: Work, pointer: string, keyword: string, detail: string): void {
@@ -121,57 +122,69 @@ function convert(value: unknown, place: Place, work: Work): Schema {
     refuse(work, place.pointer, resolved.problem.keyword, resolved.problem.detail);
     return {};
   }
-  return convertPlain(normalise(resolved.node), { ...place, seen: resolved.seen }, work);
+  return convertPlain(normalize(resolved.node), { ...place, seen: resolved.seen }, work);
 }
 
-/** The same node with supported keywords of the same meaning. */
-function normalise(node: Node): Node {
-  return splitTypes(splitEnum(withInclusiveBounds(withTuple(withAlternatives(node)))));
+/** The same node, with unsupported keywords replaced by supported ones of the same meaning. */
+function normalize(node: Node): Node {
+  const withSupportedKeywords = withInclusiveBounds(withTuple(withAlternatives(node)));
+  return splitTypes(splitEnum(withSupportedKeywords));
 }
 
-/** `oneOf` may match more than one: the provider treats both keywords alike. */
+/**
+ * Replaces `oneOf` by `anyOf`. The provider treats both alike: for `oneOf` it also accepts several
+ * matches.
+ */
 function withAlternatives(node: Node): Node {
   if (node["oneOf"] === undefined || node["anyOf"] !== undefined) return node;
   const { oneOf, ...others } = node;
   return { ...others, anyOf: oneOf };
 }
 
-/** Older schemas use `items` for a list with a schema per index. `items: true` allows anything. */
+/**
+ * Replaces an `items` list by `prefixItems`: older schemas list one schema per index in `items`.
+ * Drops `items: true`, which allows anything.
+ */
 function withTuple(node: Node): Node {
   const { items, ...others } = node;
   if (Array.isArray(items)) return { ...others, prefixItems: items };
   if (items === true) return others;
-  const places = others["prefixItems"];
-  return items === false && Array.isArray(places) ? { ...others, maxItems: places.length } : node;
+  const prefixItems = others["prefixItems"];
+  return items === false && Array.isArray(prefixItems)
+    ? { ...others, maxItems: prefixItems.length }
+    : node;
 }
 
-/** For integers, greater than 3 means at least 4. */
+/** Replaces exclusive bounds of integers: "greater than 3" becomes "at least 4". */
 function withInclusiveBounds(node: Node): Node {
   if (node["type"] !== "integer") return node;
-  const { exclusiveMinimum: above, exclusiveMaximum: below, ...others } = node;
-  const [least, most] = [numberOr(node["minimum"], -Infinity), numberOr(node["maximum"], Infinity)];
+  const { exclusiveMinimum: lowerBound, exclusiveMaximum: upperBound, ...others } = node;
+  const [least, most] = [
+    numberOrDefault(node["minimum"], -Infinity),
+    numberOrDefault(node["maximum"], Infinity),
+  ];
   return {
     ...others,
-    ...(isWhole(above)
-      ? { minimum: Math.max(above + 1, least) }
-      : given({ exclusiveMinimum: above })),
-    ...(isWhole(below)
-      ? { maximum: Math.min(below - 1, most) }
-      : given({ exclusiveMaximum: below })),
+    ...(isWhole(lowerBound)
+      ? { minimum: Math.max(lowerBound + 1, least) }
+      : withoutUndefined({ exclusiveMinimum: lowerBound })),
+    ...(isWhole(upperBound)
+      ? { maximum: Math.min(upperBound - 1, most) }
+      : withoutUndefined({ exclusiveMaximum: upperBound })),
   };
 }
 
 const isWhole = (value: unknown): value is number => Number.isInteger(value);
 
-const numberOr = (value: unknown, other: number): number =>
+const numberOrDefault = (value: unknown, other: number): number =>
   typeof value === "number" ? value : other;
 
-const given = (fields: Schema): Schema =>
+const withoutUndefined = (fields: Schema): Schema =>
   Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined));
 
 function convertPlain(node: Node, place: Place, work: Work): Schema {
   const schema: Schema = {};
-  const words: string[] = [];
+  const texts: string[] = [];
   for (const [keyword, value] of Object.entries(node)) {
     if (keyword === "description" || value === undefined) continue;
     const structure = convertStructure(keyword, value, place, work);
@@ -179,9 +192,9 @@ function convertPlain(node: Node, place: Place, work: Work): Schema {
     else if (isKept(keyword, value)) schema[keyword] = value;
     else if (REFUSED.has(keyword))
       refuse(work, place.pointer, keyword, "this provider's schemas have nothing like it");
-    else words.push(...[inWords(keyword, node)].filter((one) => one !== null));
+    else texts.push(...[inWords(keyword, node)].filter((one) => one !== null));
   }
-  const description = describe(node["description"], words);
+  const description = describe(node["description"], texts);
   return description === "" ? schema : { ...schema, description };
 }
 
@@ -195,14 +208,14 @@ function isKept(keyword: string, value: unknown): boolean {
   return KEPT.has(keyword);
 }
 
-/** Keywords that contain schemas; `undefined` for any other. */
+/** The converted value of a keyword that contains schemas; `undefined` for any other keyword. */
 function convertStructure(keyword: string, value: unknown, place: Place, work: Work): unknown {
-  const below = (name: string | number): Place => ({
+  const childPlace = (name: string | number): Place => ({
     ...place,
     pointer: `${place.pointer}/${keyword}/${escapeToken(String(name))}`,
     depth: place.depth + 1,
   });
-  const inside: Place = {
+  const valuePlace: Place = {
     ...place,
     pointer: `${place.pointer}/${keyword}`,
     depth: place.depth + 1,
@@ -211,16 +224,19 @@ function convertStructure(keyword: string, value: unknown, place: Place, work: W
     case "properties":
       if (!isJsonObject(value)) break;
       return Object.fromEntries(
-        Object.entries(value).map(([name, one]) => [name, convert(one, below(name), work)]),
+        Object.entries(value).map(([name, schema]) => [
+          name,
+          convert(schema, childPlace(name), work),
+        ]),
       );
     case "anyOf":
     case "prefixItems":
       if (!Array.isArray(value)) break;
-      return value.map((one, n) => convert(one, below(n), work));
+      return value.map((schema, n) => convert(schema, childPlace(n), work));
     case "additionalProperties":
-      return typeof value === "boolean" ? value : convert(value, inside, work);
+      return typeof value === "boolean" ? value : convert(value, valuePlace, work);
     case "items":
-      return convert(value, inside, work);
+      return convert(value, valuePlace, work);
     default:
       return undefined;
   }

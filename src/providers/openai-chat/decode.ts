@@ -17,20 +17,21 @@ import { createToolCalls } from "./tool-calls";
 
 export type Decoder = {
   /**
-   * Decodes one parsed chunk into events. Throws only if the reply exceeds the size limit; unknown
+   * Decodes one parsed chunk into events. Throws only if the reply exceeds the size limit. Unknown
    * fields are ignored.
    */
   push(value: unknown): ModelEvent[];
   /** The reply's `stop`. Throws `stream_cut` if the end of the reply was not received. */
   end(): ModelEvent;
-  /** Whether a finish reason has arrived. A later failure then loses at most the usage. */
+  /** Whether a finish reason has arrived. After that, a failure can lose only the usage. */
   isComplete(): boolean;
 };
 
 /**
- * Assembles a streamed reply. Work per chunk does not grow with the reply: pieces are collected and
- * joined once at the end. A reply is complete with a finish reason. `[DONE]` alone proves nothing:
- * proxies send it after losing their upstream.
+ * Assembles a streamed reply. The work per chunk does not grow with the reply: pieces are collected
+ * and joined once at the end. A reply is complete when it has a finish reason. `[DONE]` alone does
+ * not show that it is complete, because proxies send it even after the connection to the provider
+ * was lost.
  */
 export function createDecoder(takenIds: ReadonlySet<string>): Decoder {
   const text: string[] = [];
@@ -40,9 +41,9 @@ export function createDecoder(takenIds: ReadonlySet<string>): Decoder {
   const details = createReasoningDetails(grow);
   let usage: Usage | null = null;
   let finishReason = "";
-  let refused = false;
+  let isRefused = false;
 
-  const keep = (pieces: string[], event: ModelEvent & { text: string }): ModelEvent => {
+  const storePiece = (pieces: string[], event: ModelEvent & { text: string }): ModelEvent => {
     grow(event.text.length);
     pieces.push(event.text);
     return event;
@@ -53,15 +54,16 @@ export function createDecoder(takenIds: ReadonlySet<string>): Decoder {
     finishReason: reason,
   }: NonNullable<Chunk["choice"]>): Generator<ModelEvent> {
     details.push(delta);
-    const thought = readReasoning(delta);
-    if (thought !== "") yield keep(reasoning, { type: "reasoning", text: thought });
-    const words = readText(delta);
-    if (words !== "") yield keep(text, { type: "text", text: words });
+    const reasoningText = readReasoning(delta);
+    if (reasoningText !== "")
+      yield storePiece(reasoning, { type: "reasoning", text: reasoningText });
+    const answerText = readText(delta);
+    if (answerText !== "") yield storePiece(text, { type: "text", text: answerText });
     for (const piece of readCalls(delta)) {
       const event = calls.push(piece);
       if (event) yield event;
     }
-    refused ||= textOf(delta["refusal"]) !== "";
+    isRefused ||= textOf(delta["refusal"]) !== "";
     finishReason = reason || finishReason;
   }
 
@@ -78,8 +80,8 @@ export function createDecoder(takenIds: ReadonlySet<string>): Decoder {
     },
     end() {
       const toolItems = calls.items();
-      const reason = toStopReason(finishReason, refused, toolItems.length > 0);
-      const items = [...thoughts(reasoning, details.all()), ...textItems(text), ...toolItems];
+      const reason = toStopReason(finishReason, isRefused, toolItems.length > 0);
+      const items = [...reasoningItems(reasoning, details.all()), ...textItems(text), ...toolItems];
       return { type: "stop", reason, items, usage };
     },
     isComplete: () => finishReason !== "",
@@ -89,7 +91,7 @@ export function createDecoder(takenIds: ReadonlySet<string>): Decoder {
 const textItems = (pieces: readonly string[]): ReplyItem[] =>
   pieces.length === 0 ? [] : [{ type: "text", text: pieces.join("") }];
 
-function thoughts(pieces: readonly string[], details: readonly Fields[]): ReplyItem[] {
+function reasoningItems(pieces: readonly string[], details: readonly Fields[]): ReplyItem[] {
   if (pieces.length === 0 && details.length === 0) return [];
   return [
     {
@@ -105,19 +107,19 @@ export function decodeUsage(value: unknown): Usage | null {
   const usage = fieldsOf(value);
   if (!usage) return null;
   const input = reportedCount(usage["prompt_tokens"]);
-  const reported = reportedCount(usage["completion_tokens"]);
+  const reportedOutput = reportedCount(usage["completion_tokens"]);
   const total = reportedCount(usage["total_tokens"]);
-  if (input === 0 && reported === 0 && total === 0) return null;
-  // Some servers omit reasoning from `completion_tokens` and include it in the total only. It is
-  // billed as output.
-  const output = Math.max(reported, total - input);
-  const cached =
+  if (input === 0 && reportedOutput === 0 && total === 0) return null;
+  // Some servers include reasoning tokens only in the total and not in `completion_tokens`. They
+  // are billed as output.
+  const output = Math.max(reportedOutput, total - input);
+  const cachedTokens =
     reportedCount(fieldsOf(usage["prompt_tokens_details"])?.["cached_tokens"]) ||
     reportedCount(usage["prompt_cache_hit_tokens"]) ||
     reportedCount(usage["cached_tokens"]);
-  const written = Math.min(
+  const cacheWriteTokens = Math.min(
     reportedCount(fieldsOf(usage["prompt_tokens_details"])?.["cache_write_tokens"]),
-    Math.max(0, input - cached),
+    Math.max(0, input - cachedTokens),
   );
   const reasoning = reportedCount(
     fieldsOf(usage["completion_tokens_details"])?.["reasoning_tokens"],
@@ -126,7 +128,7 @@ export function decodeUsage(value: unknown): Usage | null {
     input_tokens: input,
     output_tokens: output,
     reasoning_tokens: Math.min(reasoning, output),
-    cached_tokens: Math.min(cached, input),
-    ...(written > 0 && { cache_write_tokens: written }),
+    cached_tokens: Math.min(cachedTokens, input),
+    ...(cacheWriteTokens > 0 && { cache_write_tokens: cacheWriteTokens }),
   };
 }

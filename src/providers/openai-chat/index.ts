@@ -2,7 +2,7 @@ import { takenCallIds } from "../call-ids";
 import { guarded, readReply, withParts } from "../guarded-stream";
 import { jsonBody } from "../json";
 import { linkedAbort } from "../../async/abort";
-import { createOpenAiClient, explainFailure, isJsonReply, wholeReply } from "../openai-client";
+import { createOpenAiClient, explainFailure, isJsonReply, unstreamedReply } from "../openai-client";
 import type { ModelEvent, ModelRequest, Provider, ProviderOptions } from "../provider";
 import { createDecoder } from "./decode";
 import { toBody } from "./request";
@@ -46,7 +46,7 @@ async function* streamReply({
       })
       .withResponse();
     const chunks = isJsonReply(response)
-      ? [await wholeReply(response, "choices", [options.apiKey])]
+      ? [await unstreamedReply(response, "choices", [options.apiKey])]
       : data;
     yield* readReply(chunks, decoder, link.abort);
     yield decoder.end();
@@ -55,7 +55,10 @@ async function* streamReply({
   }
 }
 
-/** Endpoints with dated versions have a path per deployment, which a config names as its model. */
+/**
+ * The path of the request. Endpoints with dated API versions have one path per deployment, and the
+ * config names the deployment as its model.
+ */
 function pathOf({ apiVersion }: ProviderOptions, { model }: ModelRequest): string {
   return apiVersion === null
     ? "/chat/completions"

@@ -1,7 +1,7 @@
 import type { FormatParams } from "../param-types";
 
 const SHORT_TEXT = { type: "text" } as const;
-const MOST = Number.MAX_SAFE_INTEGER;
+const MAX_SEED = Number.MAX_SAFE_INTEGER;
 
 /** Parameters of Chat Completions, including extensions of compatible servers. */
 export const PARAMS: FormatParams = {
@@ -13,7 +13,7 @@ export const PARAMS: FormatParams = {
     presence_penalty: { type: "number", min: -2, max: 2 },
     frequency_penalty: { type: "number", min: -2, max: 2 },
     repetition_penalty: { type: "number", min: 0, max: 10 },
-    seed: { type: "integer", min: -MOST, max: MOST },
+    seed: { type: "integer", min: -MAX_SEED, max: MAX_SEED },
     stop: { type: "texts" },
     logit_bias: { type: "mapping" },
     reasoning_effort: {

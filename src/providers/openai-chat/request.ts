@@ -9,7 +9,7 @@ import { fieldsOf } from "./schema";
 type Body = Record<string, unknown>;
 
 /** Parameters that the service sets itself; values in a config are ignored. */
-const OURS = new Set([
+const RESERVED = new Set([
   "max_tokens",
   "max_completion_tokens",
   "n",
@@ -19,13 +19,13 @@ const OURS = new Set([
 ]);
 
 /**
- * The body of `POST /chat/completions`. Parameters are passed unchanged; our own fields take
- * precedence.
+ * The body of `POST /chat/completions`. Parameters of the config are passed unchanged. Fields that
+ * we set take precedence over them.
  */
 export function toBody(request: ModelRequest, host: Host): Body {
   const extra = isJsonObject(request.params["extra_body"]) ? request.params["extra_body"] : {};
   const params = Object.entries({ ...extra, ...request.params }).filter(
-    ([name]) => !OURS.has(name),
+    ([name]) => !RESERVED.has(name),
   );
   return {
     ...Object.fromEntries(params),
@@ -38,7 +38,10 @@ export function toBody(request: ModelRequest, host: Host): Body {
   };
 }
 
-/** Some servers refuse an empty list of tools, and a tool choice without tools. */
+/**
+ * The fields for tools. Omitted without tools, because some servers refuse an empty list of tools,
+ * or a tool choice without tools.
+ */
 function toolFields({ tools, toolChoice }: ModelRequest, host: Host): Body {
   if (tools.length === 0) return { tools: undefined, tool_choice: undefined };
   return {
@@ -56,21 +59,22 @@ function toMessages({ system, messages }: ModelRequest, host: Host): Body[] {
   return [
     ...first,
     ...messages.flatMap((message, n) => [
-      ...wordBetween(messages[n - 1], message, host),
+      ...missingAssistantMessage(messages[n - 1], message, host),
       ...toMessage(message, host),
     ]),
   ];
 }
 
 /**
- * An assistant message between tool results and the next user message, for hosts that require one.
+ * The assistant message that some hosts require between tool results and the next user message;
+ * otherwise none.
  */
-function wordBetween(
-  before: Message | undefined,
+function missingAssistantMessage(
+  previous: Message | undefined,
   message: Message,
   { wantsWordAfterResults = false }: Host,
 ): Body[] {
-  const isMissing = wantsWordAfterResults && before?.role === "tool" && message.role === "user";
+  const isMissing = wantsWordAfterResults && previous?.role === "tool" && message.role === "user";
   return isMissing ? [{ role: "assistant", content: "I have read the results." }] : [];
 }
 
@@ -137,8 +141,9 @@ function textOf(items: readonly ReplyItem[], type: "text" | "reasoning"): string
 }
 
 /**
- * Servers parse the arguments of earlier calls and would refuse every later request of the
- * conversation: invalid arguments are sent back as {}.
+ * The call in the form of the API. Arguments that are not a JSON object are replaced by {}. Servers
+ * parse the arguments of earlier calls, and with invalid ones they would refuse every later request
+ * of the conversation.
  */
 function toCall({
   id,
@@ -147,9 +152,9 @@ function toCall({
   opaque,
 }: Extract<ReplyItem, { type: "tool_call" }>): Body {
   const extra = fieldsOf(fieldsOf(opaque)?.["extra_content"]);
-  const called = {
+  const calledFunction = {
     name: fittingName(name),
     arguments: isJsonObject(parseJson(text)) ? text : "{}",
   };
-  return { id, type: "function", function: called, ...(extra && { extra_content: extra }) };
+  return { id, type: "function", function: calledFunction, ...(extra && { extra_content: extra }) };
 }

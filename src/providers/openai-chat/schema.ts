@@ -1,12 +1,13 @@
 import { isJsonObject } from "../json";
 
 /**
- * The fields that we read from a Chat Completions chunk. Compatible servers omit, rename or null
- * almost any field, so nothing here throws: a field of another shape counts as missing.
+ * Reads the fields of a Chat Completions chunk. Compatible servers omit almost any field, rename it
+ * or set it to null. So nothing here throws: a field of an unexpected type counts as missing.
  */
 
 export type Fields = Readonly<Record<string, unknown>>;
 
+/** `finishReason` is "" if missing. `usage` is not yet validated; some servers send it here. */
 export type Choice = { delta: Fields; finishReason: string; usage: unknown };
 export type Chunk = { choice: Choice | null; usage: unknown };
 
@@ -29,8 +30,8 @@ export const textOf = (value: unknown): string => (typeof value === "string" ? v
 export const listOf = (value: unknown): readonly unknown[] => (Array.isArray(value) ? value : []);
 
 /**
- * Only the first choice is used. A server that ignores `stream` sends `message` in place of
- * `delta`.
+ * The fields of a chunk. Only the first choice is read. A server that ignores `stream` sends
+ * `message` instead of `delta`.
  */
 export function readChunk(value: unknown): Chunk {
   const chunk = fieldsOf(value) ?? {};
@@ -53,7 +54,10 @@ export function readText(delta: Fields): string {
   return listOf(content).map(partText).join("");
 }
 
-/** The first reasoning field that has a value: servers that send two send the same text twice. */
+/**
+ * The text of the first reasoning field that is not empty. Servers that send two such fields send
+ * the same text twice.
+ */
 export function readReasoning(delta: Fields): string {
   return (
     textOf(delta["reasoning_content"]) ||
@@ -63,6 +67,7 @@ export function readReasoning(delta: Fields): string {
   );
 }
 
+/** The pieces of tool calls in a delta. Older servers send one call as `function_call`. */
 export function readCalls(delta: Fields): CallPiece[] {
   const calls = delta["tool_calls"];
   if (Array.isArray(calls)) return calls.map((call) => callPiece(fieldsOf(call) ?? {}));

@@ -1,9 +1,12 @@
 import type { StopReason } from "../../protocol/events";
 import { ProviderError } from "../provider";
 
-/** Maps finish reasons of all compatible servers. A name that is not listed maps to `unknown`. */
+/**
+ * The finish reasons of all compatible servers and our stop reasons. A reason that is not listed
+ * maps to `unknown`.
+ */
 
-const NAMES: readonly (readonly [StopReason, readonly string[]])[] = [
+const REASON_NAMES: readonly (readonly [StopReason, readonly string[]])[] = [
   [
     "stop",
     [
@@ -61,11 +64,11 @@ const NAMES: readonly (readonly [StopReason, readonly string[]])[] = [
 ];
 
 const REASONS = new Map(
-  NAMES.flatMap(([reason, names]) => names.map((name) => [name, reason] as const)),
+  REASON_NAMES.flatMap(([reason, names]) => names.map((name) => [name, reason] as const)),
 );
 
-/** Reasons of a well-formed stream whose reply is nevertheless incomplete. */
-const BROKEN_OFF = new Set([
+/** Finish reasons with which a well-formed stream ends although the reply is incomplete. */
+const INCOMPLETE_REASONS = new Set([
   "error",
   "server_error",
   "network_error",
@@ -81,10 +84,13 @@ const BROKEN_OFF = new Set([
   "unexpected_tool_call",
 ]);
 
-/** Throws `stream_cut` if the end of the reply is missing or the reason says that it broke off. */
+/**
+ * The stop reason of a reply. Throws `stream_cut` if no finish reason was received, or if the
+ * reason means that the reply is incomplete. `isRefused`: whether the reply contains a refusal.
+ */
 export function toStopReason(
   finishReason: string,
-  refused: boolean,
+  isRefused: boolean,
   hasCalls: boolean,
 ): StopReason {
   const name = finishReason.toLowerCase().replaceAll("-", "_");
@@ -95,7 +101,7 @@ export function toStopReason(
       "The stream ended before the reply was complete.",
     );
   }
-  if (BROKEN_OFF.has(name)) {
+  if (INCOMPLETE_REASONS.has(name)) {
     throw new ProviderError(
       "transient",
       "stream_cut",
@@ -103,7 +109,7 @@ export function toStopReason(
     );
   }
   const reason = REASONS.get(name) ?? "unknown";
-  if (refused && reason === "stop") return "refusal";
+  if (isRefused && reason === "stop") return "refusal";
   if (reason === "stop" || reason === "tool_calls") return hasCalls ? "tool_calls" : "stop";
   return reason;
 }

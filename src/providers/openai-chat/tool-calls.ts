@@ -5,16 +5,22 @@ import { CALL_CHARS } from "../reply-size";
 import type { CallPiece, Fields } from "./schema";
 
 type Call = {
+  /** Number of earlier calls in the reply. */
   index: number;
+  /** Id that the server sent; "" if none has arrived. */
   wireId: string;
+  /** "" if no part of the name has arrived. */
   name: string;
+  /** Pieces of the arguments. */
   pieces: string[];
-  sent: number;
+  /** Number of pieces that earlier events contain. */
+  sentPieces: number;
+  /** Server-specific data that must be sent back. */
   extra: Fields | null;
 };
 
 type ToolCalls = {
-  /** Adds a piece; returns its event once the name of the call is known, else `null`. */
+  /** Adds a piece. Returns its event, or `null` while the name of the call is unknown. */
   push(piece: CallPiece): ModelEvent | null;
   items(): ReplyItem[];
 };
@@ -22,7 +28,8 @@ type ToolCalls = {
 /**
  * Assembles tool calls from their pieces. A piece belongs to the call with its index. If a server
  * sends no index, or the same index for all calls, ids and names separate the calls. The resulting
- * ids are unique, also within `takenIds`. `grow` receives the number of characters kept.
+ * ids are unique and differ from `takenIds`. `grow` receives the number of characters that are
+ * stored.
  */
 export function createToolCalls(
   takenIds: ReadonlySet<string>,
@@ -32,33 +39,33 @@ export function createToolCalls(
   const byIndex = new Map<number, Call>();
   const shownId = firstIds(calls);
 
-  const begin = (piece: CallPiece): Call => {
+  const beginCall = (piece: CallPiece): Call => {
     grow(CALL_CHARS + piece.id.length);
     const call: Call = {
       index: calls.length,
       wireId: piece.id,
       name: "",
       pieces: [],
-      sent: 0,
+      sentPieces: 0,
       extra: null,
     };
     calls.push(call);
     if (piece.index !== null) byIndex.set(piece.index, call);
     return call;
   };
-  const find = (piece: CallPiece): Call | undefined => {
-    if (piece.index === null) return continued(calls, piece);
+  const findCall = (piece: CallPiece): Call | undefined => {
+    if (piece.index === null) return callWithoutIndex(calls, piece);
     const call = byIndex.get(piece.index);
     return call && isAnotherCall(call, piece) ? undefined : call;
   };
 
   return {
     push(piece) {
-      const call = find(piece) ?? begin(piece);
-      const kept = call.wireId.length + call.name.length;
+      const call = findCall(piece) ?? beginCall(piece);
+      const storedChars = call.wireId.length + call.name.length;
       call.wireId ||= piece.id;
       call.name = joinName(call, piece.name);
-      grow(call.wireId.length + call.name.length - kept + piece.arguments.length);
+      grow(call.wireId.length + call.name.length - storedChars + piece.arguments.length);
       if (piece.arguments !== "") call.pieces.push(piece.arguments);
       if (piece.extra) grow(JSON.stringify(piece.extra).length);
       call.extra = piece.extra ?? call.extra;
@@ -69,8 +76,9 @@ export function createToolCalls(
 }
 
 /**
- * For servers that use one index for all calls: a name starts another call if it comes with a new
- * id, or with arguments although the call's are complete.
+ * Whether a piece starts another call with the same index, for servers that use one index for all
+ * calls. It does if it has a name and either a new id, or arguments although the arguments of the
+ * call are complete.
  */
 function isAnotherCall(call: Call, piece: CallPiece): boolean {
   if (piece.name === "") return false;
@@ -79,14 +87,15 @@ function isAnotherCall(call: Call, piece: CallPiece): boolean {
 }
 
 /**
- * For servers without an index: the call with that id, or the last call, unless a name starts a new
- * one.
+ * The call to which a piece without an index belongs: the call with the id of the piece, or the
+ * last call if the piece has no id. `undefined` if the piece starts a new call.
  */
-function continued(calls: readonly Call[], piece: CallPiece): Call | undefined {
-  const call = piece.id === "" ? calls.at(-1) : calls.findLast((one) => one.wireId === piece.id);
+function callWithoutIndex(calls: readonly Call[], piece: CallPiece): Call | undefined {
+  const call =
+    piece.id === "" ? calls.at(-1) : calls.findLast((other) => other.wireId === piece.id);
   if (!call || piece.name === "") return call;
   if (piece.id === "") return undefined;
-  // the same id twice: a repeated name, or a second call
+  // name and id are known: the name is repeated, or a second call has the same id
   return isComplete(call) ? undefined : call;
 }
 
@@ -96,16 +105,19 @@ function isComplete(call: Call): boolean {
   return parseJson(call.pieces.join("")) !== undefined;
 }
 
-/** Names arrive whole, repeated with every piece, or in pieces before the arguments. */
+/**
+ * The name of a call after another piece. Names arrive complete, repeated with every piece, or in
+ * pieces before the arguments.
+ */
 function joinName(call: Call, piece: string): string {
   if (piece === "" || piece === call.name || call.pieces.length > 0) return call.name || piece;
   return call.name + piece;
 }
 
 function argumentsEvent(call: Call, id: string | undefined): ModelEvent | null {
-  if (call.name === "" || call.sent === call.pieces.length) return null;
-  const text = call.pieces.slice(call.sent).join("");
-  call.sent = call.pieces.length;
+  if (call.name === "" || call.sentPieces === call.pieces.length) return null;
+  const text = call.pieces.slice(call.sentPieces).join("");
+  call.sentPieces = call.pieces.length;
   return {
     type: "tool_arguments",
     index: call.index,
@@ -116,18 +128,22 @@ function argumentsEvent(call: Call, id: string | undefined): ModelEvent | null {
 }
 
 /**
- * Returns a call's id if the call is the first with that id. An id may arrive after the arguments,
- * so the result is `undefined` until the ids of all earlier calls are known. Each call is visited
- * once, however many pieces it has.
+ * Makes a function that returns the id of a call if no earlier call has the same id. An id may
+ * arrive after the arguments. So the result is `undefined` until the ids of all earlier calls are
+ * known. Each call is visited only once, for any number of pieces.
  */
 function firstIds(calls: readonly Call[]): (call: Call) => string | undefined {
-  const first = new Map<string, Call>();
-  let known = 0;
+  const firstWithId = new Map<string, Call>();
+  let visited = 0;
   return (call) => {
-    for (let next = calls[known]; next !== undefined && next.wireId !== ""; next = calls[++known]) {
-      if (!first.has(next.wireId)) first.set(next.wireId, next);
+    for (
+      let next = calls[visited];
+      next !== undefined && next.wireId !== "";
+      next = calls[++visited]
+    ) {
+      if (!firstWithId.has(next.wireId)) firstWithId.set(next.wireId, next);
     }
-    return first.get(call.wireId) === call ? call.wireId : undefined;
+    return firstWithId.get(call.wireId) === call ? call.wireId : undefined;
   };
 }
 

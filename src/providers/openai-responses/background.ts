@@ -4,15 +4,16 @@ import { ProviderError, type ProviderOptions, type ResumePoint } from "../provid
 import { BACKGROUND_CANCEL_MS, BACKGROUND_POLL_MS } from "../call-limits";
 import { fieldsOf } from "./schema";
 
-/** Background replies: resuming and cancelling them. */
+/** Functions that resume and cancel background replies. */
 
+/** Whether replies are written in the background: the operator and the endpoint must allow it. */
 export const inBackground = ({ background, host }: ProviderOptions): boolean =>
   background && host.background === true;
 
-/** Input of `for await`: a stream, or a list that arrived at once. */
+/** The events of a reply: a stream, or a list if the reply arrived at once. */
 export type Events = AsyncIterable<unknown> | Iterable<unknown>;
 
-const UNDER_WAY: ReadonlySet<unknown> = new Set(["queued", "in_progress"]);
+const UNFINISHED_STATUSES: ReadonlySet<unknown> = new Set(["queued", "in_progress"]);
 
 type Resumption = {
   options: ProviderOptions;
@@ -22,8 +23,8 @@ type Resumption = {
 };
 
 /**
- * The events after a point. A reply that is too old to be streamed is polled until it is complete
- * and returned as one last event.
+ * The events after a resume point. A reply that is too old to be streamed is polled until it is
+ * complete. It is returned as a list with only the final event.
  */
 export async function resumedEvents(resumption: Resumption): Promise<Events> {
   const { options, signal, onBytes, from } = resumption;
@@ -35,30 +36,31 @@ export async function resumedEvents(resumption: Resumption): Promise<Events> {
       signal,
     });
   } catch (error) {
-    if (statusOf(error, options) !== 400) throw lostOr(error, options);
-    return [await wholeReply(resumption)];
+    if (statusOf(error, options) !== 400) throw asResumeLost(error, options);
+    return [await polledReply(resumption)];
   }
 }
 
-async function wholeReply({ options, signal, onBytes, from }: Resumption): Promise<unknown> {
+async function polledReply({ options, signal, onBytes, from }: Resumption): Promise<unknown> {
   for (;;) {
-    const response = await readReply({ options, signal, onBytes, from });
+    const response = await fetchReply({ options, signal, onBytes, from });
     const { status } = fieldsOf(response);
-    if (!UNDER_WAY.has(status)) return { type: `response.${String(status)}`, response };
+    if (!UNFINISHED_STATUSES.has(status)) return { type: `response.${String(status)}`, response };
     await sleep(BACKGROUND_POLL_MS, signal);
   }
 }
 
-async function readReply({ options, signal, onBytes, from }: Resumption): Promise<unknown> {
+async function fetchReply({ options, signal, onBytes, from }: Resumption): Promise<unknown> {
   try {
     return await createOpenAiClient(options, onBytes).get<unknown>(pathOf(from.id), { signal });
   } catch (error) {
-    throw lostOr(error, options);
+    throw asResumeLost(error, options);
   }
 }
 
 /**
- * Asks the provider to stop writing. Not awaited: if it fails, the provider completes the reply.
+ * Asks the provider to cancel the reply. The result is not awaited: if the request fails, the
+ * provider only completes the reply.
  */
 export function cancelReply(options: ProviderOptions, id: string): void {
   createOpenAiClient(options, ignore)
@@ -73,8 +75,11 @@ const pathOf = (id: string): string => `/responses/${encodeURIComponent(id)}`;
 const statusOf = (error: unknown, { apiKey }: ProviderOptions): number | undefined =>
   explainFailure(error, [apiKey]).details.status;
 
-/** A refused resumption does not concern the original request, which the provider had accepted. */
-function lostOr(error: unknown, options: ProviderOptions): unknown {
+/**
+ * The error of a resumption. If the provider refuses it, the background reply is lost. Status 400
+ * must not count as an invalid request, because the provider had accepted the original request.
+ */
+function asResumeLost(error: unknown, options: ProviderOptions): unknown {
   const status = statusOf(error, options);
   if (status !== 400 && status !== 404) return error;
   const message = "The provider no longer has the background reply.";

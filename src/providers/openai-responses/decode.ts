@@ -11,7 +11,7 @@ import { type Fields, fieldsOf, outputOf, PART_BREAK, positionOf, textOf } from 
 
 export type Decoder = {
   /**
-   * Decodes one parsed event. Throws only if the reply exceeds the size limit; unknown events are
+   * Decodes one parsed event. Throws only if the reply exceeds the size limit. Unknown events are
    * ignored.
    */
   push(value: unknown): ModelEvent[];
@@ -27,39 +27,40 @@ type DecoderOptions = {
   takenIds: ReadonlySet<string>;
   secrets: readonly string[];
   /** Whether to yield resume points. */
-  points: boolean;
+  yieldsPoints: boolean;
   /** The point from which this stream resumes; omitted for a stream from the start. */
   from?: ResumePoint | undefined;
 };
 
 type State = {
   id: string;
-  /** Whether reasoning was shown already, so that more of it starts a new part. */
-  reasoned: boolean;
+  /** Whether reasoning was shown already. More reasoning then starts a new part. */
+  hasReasoning: boolean;
   live: LiveItems;
-  done: Map<number, Fields>;
-  cited: Citation[];
+  /** Finished items by their position in the output. */
+  doneItems: Map<number, Fields>;
+  citations: Citation[];
   grow: (chars: number) => void;
-  /** The response object of the final event. */
+  /** The response object of the final event; `null` before that event. */
   final: Fields | null;
-  /** The provider's error. */
-  failed: unknown;
+  /** The error of the provider; `null` if it reported none. */
+  error: unknown;
 };
 
 /**
- * Assembles a streamed reply. Deltas are passed on and not stored: the final response contains the
- * whole reply. If a server omits it, the finished items are used.
+ * Assembles a streamed reply. Deltas are passed on and not stored, because the final response
+ * contains the whole reply. If a server omits that response, the finished items are used.
  */
-export function createDecoder({ takenIds, secrets, points, from }: DecoderOptions): Decoder {
+export function createDecoder({ takenIds, secrets, yieldsPoints, from }: DecoderOptions): Decoder {
   const state: State = {
     id: from?.id ?? "",
-    reasoned: false,
+    hasReasoning: false,
     live: createLiveItems(from !== undefined),
-    done: new Map(),
-    cited: [],
+    doneItems: new Map(),
+    citations: [],
     grow: replySize(),
     final: null,
-    failed: null,
+    error: null,
   };
   return {
     isOver: () => state.final !== null,
@@ -68,15 +69,14 @@ export function createDecoder({ takenIds, secrets, points, from }: DecoderOption
       const event = fieldsOf(value);
       const idBefore = state.id;
       const events = eventsOf(state, event);
-      const alone = events.length === 0;
+      const isAlone = events.length === 0;
       const point =
-        points && (!alone || state.id !== idBefore) ? pointAt(state, event, alone) : null;
-      // first, so that it is stored together with its events
+        yieldsPoints && (!isAlone || state.id !== idBefore) ? pointAt(state, event, isAlone) : null;
+      // the point comes first, so that it is stored together with its events
       return point ? [point, ...events] : events;
     },
     end() {
-      if (state.failed)
-        throw classify({ status: undefined, body: { error: state.failed } }, secrets);
+      if (state.error) throw classify({ status: undefined, body: { error: state.error } }, secrets);
       if (!state.final) {
         throw new ProviderError(
           "transient",
@@ -98,22 +98,22 @@ function eventsOf(state: State, event: Fields): ModelEvent[] {
       state.id ||= textOf(response["id"]);
       return [];
     case "response.output_text.delta":
-      return shown(state, "text", event["delta"]);
+      return showText(state, "text", event["delta"]);
     case "response.reasoning_summary_part.added":
-      return isLater(event["summary_index"]) ? shown(state, "reasoning", PART_BREAK) : [];
+      return isLater(event["summary_index"]) ? showText(state, "reasoning", PART_BREAK) : [];
     case "response.reasoning_summary_text.delta":
     case "response.reasoning_text.delta":
-      return shown(state, "reasoning", event["delta"]);
+      return showText(state, "reasoning", event["delta"]);
     case "response.function_call_arguments.delta":
     case "response.code_interpreter_call_code.delta":
     case "response.custom_tool_call_input.delta":
-      return asked(state, event);
+      return showInput(state, event);
     case "response.output_item.added":
       return beginItem(state, event);
     case "response.output_item.done":
       return finishItem(state, event);
     case "response.output_text.annotation.added":
-      return cite(state, fieldsOf(event["annotation"]));
+      return storeCitation(state, fieldsOf(event["annotation"]));
     case "response.completed":
     case "response.done":
     case "response.incomplete":
@@ -135,15 +135,15 @@ function eventsOf(state: State, event: Fields): ModelEvent[] {
 /** Whether the value is an index other than the first. */
 const isLater = (index: unknown): boolean => typeof index === "number" && index > 0;
 
-function shown(state: State, type: "text" | "reasoning", delta: unknown): ModelEvent[] {
+function showText(state: State, type: "text" | "reasoning", delta: unknown): ModelEvent[] {
   const text = textOf(delta);
   if (text === "") return [];
   state.grow(text.length);
-  state.reasoned ||= type === "reasoning";
+  state.hasReasoning ||= type === "reasoning";
   return [{ type, text }];
 }
 
-function asked({ grow, live }: State, event: Fields): ModelEvent[] {
+function showInput({ grow, live }: State, event: Fields): ModelEvent[] {
   const text = textOf(event["delta"]);
   grow(text.length);
   return live.delta(positionOf(event), text);
@@ -153,21 +153,21 @@ function beginItem(state: State, event: Fields): ModelEvent[] {
   state.grow(CALL_CHARS);
   const item = fieldsOf(event["item"]);
   if (item["type"] === "reasoning")
-    return state.reasoned ? shown(state, "reasoning", PART_BREAK) : [];
+    return state.hasReasoning ? showText(state, "reasoning", PART_BREAK) : [];
   return state.live.begin(positionOf(event), item);
 }
 
-function finishItem({ grow, done, live }: State, event: Fields): ModelEvent[] {
+function finishItem({ grow, doneItems, live }: State, event: Fields): ModelEvent[] {
   const item = returnedHostedItem(fieldsOf(event["item"]));
   const position = positionOf(event);
   grow(CALL_CHARS + JSON.stringify(item).length);
-  done.set(position < 0 ? done.size : position, item); // without positions: in order of arrival
+  doneItems.set(position < 0 ? doneItems.size : position, item); // without a position: order of arrival
   return live.done(position, item);
 }
 
-function cite({ cited }: State, annotation: Fields): ModelEvent[] {
-  if (annotation["type"] === "url_citation" && cited.length < MAX_CITATIONS)
-    cited.push(toCitation(annotation));
+function storeCitation({ citations }: State, annotation: Fields): ModelEvent[] {
+  if (annotation["type"] === "url_citation" && citations.length < MAX_CITATIONS)
+    citations.push(toCitation(annotation));
   return [];
 }
 
@@ -178,16 +178,19 @@ function finish(state: State, response: Fields): ModelEvent[] {
 }
 
 function fail(state: State, response: Fields, error: unknown): ModelEvent[] {
-  state.failed = error;
+  state.error = error;
   return finish(state, response);
 }
 
-/** No point after the end: nothing is left to resume. */
-function pointAt({ id, final }: State, event: Fields, alone: boolean): ModelEvent | null {
+/**
+ * The resume point after this event. `null` after the end of the reply, because nothing is left to
+ * resume.
+ */
+function pointAt({ id, final }: State, event: Fields, isAlone: boolean): ModelEvent | null {
   const after = event["sequence_number"];
   return final || id === "" || typeof after !== "number"
     ? null
-    : { type: "resume_point", point: { id, after }, alone };
+    : { type: "resume_point", point: { id, after }, alone: isAlone };
 }
 
 function toStop(state: State, final: Fields, takenIds: ReadonlySet<string>): ModelEvent {
@@ -199,19 +202,19 @@ function toStop(state: State, final: Fields, takenIds: ReadonlySet<string>): Mod
     reason: toStopReason(final, { hasCalls, refused }),
     items,
     usage: usageOf(final, output),
-    ...hostedFields(hosted, citations.length > 0 ? citations : state.cited),
+    ...hostedFields(hosted, citations.length > 0 ? citations : state.citations),
   };
 }
 
-const outputIn = ({ done }: State, response: Fields): Fields[] =>
-  outputOf(response) ?? [...done].sort(([a], [b]) => a - b).map(([, item]) => item);
+const outputIn = ({ doneItems }: State, response: Fields): Fields[] =>
+  outputOf(response) ?? [...doneItems].sort(([a], [b]) => a - b).map(([, item]) => item);
 
 function usageOf(response: Fields, output: readonly Fields[]): Usage | null {
   const usage = decodeUsage(response["usage"]);
   return usage && withHostedUses(usage, countUses(output));
 }
 
-const CUT_SHORT: Readonly<Record<string, StopReason>> = {
+const INCOMPLETE_REASONS: Readonly<Record<string, StopReason>> = {
   max_output_tokens: "length",
   max_tokens: "length",
   content_filter: "content_filter",
@@ -224,7 +227,10 @@ function toStopReason(
 ): StopReason {
   if (response["status"] === "incomplete") {
     const reason = textOf(fieldsOf(response["incomplete_details"])["reason"]);
-    return (Object.hasOwn(CUT_SHORT, reason) ? CUT_SHORT[reason] : undefined) ?? "unknown";
+    return (
+      (Object.hasOwn(INCOMPLETE_REASONS, reason) ? INCOMPLETE_REASONS[reason] : undefined) ??
+      "unknown"
+    );
   }
   if (found.hasCalls) return "tool_calls";
   return found.refused ? "refusal" : "stop";
@@ -234,14 +240,17 @@ function toStopReason(
 export function decodeUsage(value: unknown): Usage | null {
   const usage = fieldsOf(value);
   const input = reportedCount(usage["input_tokens"]);
-  const reported = reportedCount(usage["output_tokens"]);
+  const reportedOutput = reportedCount(usage["output_tokens"]);
   const total = reportedCount(usage["total_tokens"]);
-  if (input === 0 && reported === 0 && total === 0) return null;
+  if (input === 0 && reportedOutput === 0 && total === 0) return null;
   // Tokens that a server omits from `output_tokens` and includes in the total are billed as output.
-  const output = Math.max(reported, total - input);
+  const output = Math.max(reportedOutput, total - input);
   const details = fieldsOf(usage["input_tokens_details"]);
-  const cached = Math.min(reportedCount(details["cached_tokens"]), input);
-  const written = Math.min(reportedCount(details["cache_write_tokens"]), input - cached);
+  const cachedTokens = Math.min(reportedCount(details["cached_tokens"]), input);
+  const cacheWriteTokens = Math.min(
+    reportedCount(details["cache_write_tokens"]),
+    input - cachedTokens,
+  );
   return {
     input_tokens: input,
     output_tokens: output,
@@ -249,7 +258,7 @@ export function decodeUsage(value: unknown): Usage | null {
       reportedCount(fieldsOf(usage["output_tokens_details"])["reasoning_tokens"]),
       output,
     ),
-    cached_tokens: cached,
-    ...(written > 0 && { cache_write_tokens: written }),
+    cached_tokens: cachedTokens,
+    ...(cacheWriteTokens > 0 && { cache_write_tokens: cacheWriteTokens }),
   };
 }

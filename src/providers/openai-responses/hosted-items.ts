@@ -2,9 +2,9 @@ import type { HostedToolName, HostedUse } from "../../protocol/hosted-tools";
 import { type Fields, fieldsOf, listOf, partsOf, textOf } from "./schema";
 import type { ModelEvent } from "../provider";
 
-/** Output items about tools that the provider ran itself. */
+/** Output items of tools that the provider ran itself. */
 
-const NAMES: Readonly<Record<string, HostedToolName>> = {
+const HOSTED_NAMES: Readonly<Record<string, HostedToolName>> = {
   web_search_call: "web_search",
   x_search_call: "x_search",
   code_interpreter_call: "code_execution",
@@ -12,18 +12,19 @@ const NAMES: Readonly<Record<string, HostedToolName>> = {
 };
 
 /**
- * The hosted tool of an item; `null` if it is not one of ours. We offer no custom tools, so a
- * custom call is the provider's.
+ * The hosted tool of an item; `null` if the item is not one of a hosted tool. We offer no custom
+ * tools, so a custom call is a call of a hosted tool.
  */
 export function hostedNameOf(item: Fields): HostedToolName | null {
   const type = textOf(item["type"]);
-  if (type !== "custom_tool_call") return Object.hasOwn(NAMES, type) ? (NAMES[type] ?? null) : null;
+  if (type !== "custom_tool_call")
+    return Object.hasOwn(HOSTED_NAMES, type) ? (HOSTED_NAMES[type] ?? null) : null;
   const tool = textOf(item["name"]);
   if (/^(view_)?x_/.test(tool)) return "x_search";
   return /code/.test(tool) ? "code_execution" : "web_search";
 }
 
-/** The input of the tool: a query, an address or code. */
+/** The input of the tool: a query, a URL or code. */
 function hostedInput(item: Fields): string {
   return (
     textOf(item["code"]) ||
@@ -35,8 +36,8 @@ function hostedInput(item: Fields): string {
 
 function actionText(action: Fields): string {
   const queries = listOf(action["queries"]).map(textOf).filter(Boolean);
-  const asked = textOf(action["query"]) || queries.join("\n") || textOf(action["pattern"]);
-  return [asked, textOf(action["url"])].filter(Boolean).join(" in ");
+  const subject = textOf(action["query"]) || queries.join("\n") || textOf(action["pattern"]);
+  return [subject, textOf(action["url"])].filter(Boolean).join(" in ");
 }
 
 export function hostedUse(name: HostedToolName, item: Fields): HostedUse {
@@ -53,8 +54,8 @@ export function hostedUse(name: HostedToolName, item: Fields): HostedUse {
 }
 
 /**
- * Number of charged uses. Of a search's actions only the search itself is charged. Code is charged
- * once per container, if the provider identifies it.
+ * Number of charged uses. A web search tool has several actions; only the action `search` is
+ * charged. Code is charged once per container if the provider names the container.
  */
 export function countUses(items: readonly Fields[]): Partial<Record<HostedToolName, number>> {
   const charged = new Map<HostedToolName, Set<unknown>>();
@@ -70,8 +71,8 @@ const isCharged = (item: Fields): boolean =>
   ["search", ""].includes(textOf(fieldsOf(item["action"])["type"]));
 
 /**
- * The item as it is stored and sent back. Pictures drawn by code are removed: they are large, and
- * the model does not see them.
+ * The item in the form in which it is stored and sent back. Pictures that code has drawn are
+ * removed: they are large, and the model does not see them.
  */
 export function returnedHostedItem(item: Fields): Fields {
   return Array.isArray(item["outputs"])
@@ -80,14 +81,15 @@ export function returnedHostedItem(item: Fields): Fields {
 }
 
 /**
- * `id` is "" if there is none or an earlier call has it. `sent`: whether part of the input was
- * shown already, so that it is not shown twice.
+ * An item whose input is shown while it is streamed. `id` is "" if there is none or an earlier call
+ * has the same id. `isShown`: whether a part of the input was shown already, so that it is not
+ * shown twice.
  */
-type Live = (
+type LiveItem = (
   | { type: "call"; index: number; name: string; id: string }
   | { type: "hosted"; name: HostedToolName }
 ) & {
-  sent: boolean;
+  isShown: boolean;
 };
 
 export type LiveItems = {
@@ -97,17 +99,18 @@ export type LiveItems = {
 };
 
 /**
- * Shows the inputs of calls and hosted tools while they are streamed. `resumed`: the start of an
- * item may have been shown before, so only items whose start was seen are shown.
+ * Shows the inputs of calls and hosted tools while they are streamed. With `isResumed`, the
+ * beginning of an item may have been shown before the interruption. So only items whose beginning
+ * arrives in this stream are shown.
  */
-export function createLiveItems(resumed: boolean): LiveItems {
-  const items = new Map<number, Live>();
+export function createLiveItems(isResumed: boolean): LiveItems {
+  const items = new Map<number, LiveItem>();
   const ids = new Set<string>();
   let calls = 0;
 
   const begin = (position: number, item: Fields): void => {
     const hosted = hostedNameOf(item);
-    if (hosted) items.set(position, { type: "hosted", name: hosted, sent: false });
+    if (hosted) items.set(position, { type: "hosted", name: hosted, isShown: false });
     if (item["type"] !== "function_call") return;
     const id = textOf(item["call_id"]);
     items.set(position, {
@@ -115,14 +118,14 @@ export function createLiveItems(resumed: boolean): LiveItems {
       index: calls,
       name: textOf(item["name"]),
       id: ids.has(id) ? "" : id,
-      sent: false,
+      isShown: false,
     });
     ids.add(id);
     calls += 1;
   };
-  const show = (live: Live, text: string): ModelEvent[] => {
+  const show = (live: LiveItem, text: string): ModelEvent[] => {
     if (text === "") return [];
-    live.sent = true;
+    live.isShown = true;
     if (live.type === "call") {
       const { index, name, id } = live;
       return [{ type: "tool_arguments", index, name, ...(id !== "" && { id }), text }];
@@ -130,27 +133,27 @@ export function createLiveItems(resumed: boolean): LiveItems {
     return [{ type: "hosted_tool", name: live.name, text }];
   };
   /**
-   * Queries arrive whole, with the item or at its end. Arguments and code arrive in pieces, or only
-   * at the end.
+   * Shows the complete input, if no part of it was shown. Queries arrive complete, at the beginning
+   * or the end of the item. Arguments and code arrive in pieces, or only at the end.
    */
-  const showWhole = (position: number, item: Fields): ModelEvent[] => {
+  const showCompleteInput = (position: number, item: Fields): ModelEvent[] => {
     const live = items.get(position);
-    if (!live || live.sent) return [];
+    if (!live || live.isShown) return [];
     return show(live, live.type === "call" ? textOf(item["arguments"]) : hostedInput(item));
   };
 
   return {
     begin(position, item) {
       begin(position, item);
-      return item["type"] === "web_search_call" ? showWhole(position, item) : [];
+      return item["type"] === "web_search_call" ? showCompleteInput(position, item) : [];
     },
     delta(position, text) {
       const live = items.get(position);
       return live ? show(live, text) : [];
     },
     done(position, item) {
-      if (!items.has(position) && !resumed) begin(position, item);
-      const events = showWhole(position, item);
+      if (!items.has(position) && !isResumed) begin(position, item);
+      const events = showCompleteInput(position, item);
       items.delete(position);
       return events;
     },

@@ -1,7 +1,7 @@
 import { takenCallIds } from "../call-ids";
 import { guarded, withParts } from "../guarded-stream";
 import { jsonBody } from "../json";
-import { createOpenAiClient, explainFailure, isJsonReply, wholeReply } from "../openai-client";
+import { createOpenAiClient, explainFailure, isJsonReply, unstreamedReply } from "../openai-client";
 import type { ModelEvent, ModelRequest, Provider, ProviderOptions, ResumePoint } from "../provider";
 import { cancelReply, type Events, inBackground, resumedEvents } from "./background";
 import { createDecoder, type Decoder } from "./decode";
@@ -36,54 +36,56 @@ type Call = {
 };
 
 async function* streamReply(call: Call): AsyncGenerator<ModelEvent> {
-  const decoder = decoderFor(call, { points: false });
-  yield* decodeAll(await sentEvents(call, false), decoder);
+  const decoder = decoderFor(call, { yieldsPoints: false });
+  yield* decodeAll(await requestEvents(call, false), decoder);
   yield decoder.end();
 }
 
 /**
- * A reply that the provider writes independently of our connection. It is cancelled if the caller
- * leaves early. Only an interruption of our own platform keeps it, so that it can be resumed.
+ * A reply that the provider writes independently of our connection. If the caller stops early, the
+ * reply is cancelled. If our own platform interrupts the call, the reply is kept, so that it can be
+ * resumed.
  */
 async function* backgroundReply(
   call: Call & { from: ResumePoint | undefined },
 ): AsyncGenerator<ModelEvent> {
   const { options, from } = call;
-  const decoder = decoderFor(call, { points: true, from });
-  let interrupted = false;
+  const decoder = decoderFor(call, { yieldsPoints: true, from });
+  let isInterrupted = false;
   try {
-    const events = from ? resumedEvents({ ...call, from }) : sentEvents(call, true);
+    const events = from ? resumedEvents({ ...call, from }) : requestEvents(call, true);
     yield* decodeAll(await events, decoder);
     yield decoder.end();
   } catch (error) {
-    interrupted = explainFailure(error, [options.apiKey]).failureClass === "interrupted";
+    isInterrupted = explainFailure(error, [options.apiKey]).failureClass === "interrupted";
     throw error;
   } finally {
-    const left = !interrupted && !decoder.isOver();
-    if (left && decoder.replyId() !== "") cancelReply(options, decoder.replyId());
+    const wasAbandoned = !isInterrupted && !decoder.isOver();
+    if (wasAbandoned && decoder.replyId() !== "") cancelReply(options, decoder.replyId());
   }
 }
 
 function decoderFor(
   { options, request }: Call,
-  where: { points: boolean; from?: ResumePoint | undefined },
+  resumeOptions: { yieldsPoints: boolean; from?: ResumePoint | undefined },
 ): Decoder {
   return createDecoder({
     takenIds: takenCallIds(request.messages),
     secrets: [options.apiKey],
-    ...where,
+    ...resumeOptions,
   });
 }
 
-/** Events after the end are ignored. Leaving the loop early makes the SDK close the connection. */
+/** The decoded events. Stops after the end of the reply; the SDK then closes the connection. */
 async function* decodeAll(events: Events, decoder: Decoder): AsyncGenerator<ModelEvent> {
   for await (const event of events) {
-    for (const one of decoder.push(event)) yield one; // `yield*` would add an iterator per event
+    // `yield*` would add an iterator per event
+    for (const modelEvent of decoder.push(event)) yield modelEvent;
     if (decoder.isOver()) return;
   }
 }
 
-async function sentEvents(
+async function requestEvents(
   { options, request, signal, onBytes }: Call,
   background: boolean,
 ): Promise<Events> {
@@ -92,6 +94,6 @@ async function sentEvents(
     .post<AsyncIterable<unknown>>("/responses", { ...body, stream: true, signal })
     .withResponse();
   if (!isJsonReply(response)) return data;
-  const reply = await wholeReply(response, "output", [options.apiKey]);
+  const reply = await unstreamedReply(response, "output", [options.apiKey]);
   return [{ type: `response.${String(reply["status"])}`, response: reply }];
 }

@@ -6,7 +6,7 @@ import { textOf } from "./schema";
 
 type Item = Record<string, unknown>;
 
-/** The conversation as the `input` of a request: each item unchanged and in order. */
+/** The conversation as the `input` of a request. Each item is unchanged and in order. */
 export function toInput(messages: readonly Message[]): Item[] {
   return messages.flatMap(toItems);
 }
@@ -53,10 +53,13 @@ function toPart(part: Part): Item {
   }
 }
 
-/** The API refuses reasoning at the end, as in a reply that was cut. */
+/**
+ * The items of an assistant message. Reasoning at the end, as in an incomplete reply, is dropped,
+ * because the API refuses it.
+ */
 function toReply(items: readonly ReplyItem[]): Item[] {
-  const returned = items.flatMap(toReplyItem);
-  return returned.slice(0, returned.findLastIndex(({ type }) => type !== "reasoning") + 1);
+  const replyItems = items.flatMap(toReplyItem);
+  return replyItems.slice(0, replyItems.findLastIndex(({ type }) => type !== "reasoning") + 1);
 }
 
 function toReplyItem(item: ReplyItem): Item[] {
@@ -83,8 +86,9 @@ function toMessage(text: string, phase: string): Item {
 }
 
 /**
- * Servers parse the arguments of earlier calls and would refuse every later request of the
- * conversation: invalid arguments are sent back as {}.
+ * The item of a call. Arguments that are not a JSON object are replaced by {}. Servers parse the
+ * arguments of earlier calls, and with invalid ones they would refuse every later request of the
+ * conversation.
  */
 function toCall(
   { id, name, arguments: text }: Extract<ReplyItem, { type: "tool_call" }>,

@@ -12,19 +12,22 @@ import {
   textOf,
 } from "./schema";
 
-/** A finished reply, read from its output items. Items of unknown types are ignored. */
+/** Reads a finished reply from its output items. Items of unknown types are ignored. */
 
 type Output = { items: ReplyItem[]; hosted: HostedUse[]; citations: Citation[]; refused: boolean };
 
-/** Tool calls get ids that are unique, also within `takenIds`. */
+/**
+ * The reply in these output items. Tool calls get ids that are unique within the reply and differ
+ * from `takenIds`.
+ */
 export function readOutput(output: readonly Fields[], takenIds: ReadonlySet<string>): Output {
   const messages = output.filter(({ type }) => type === "message");
-  const whole = output.every(
+  const hasAllReasoning = output.every(
     (item) => item["type"] !== "reasoning" || returnedReasoning(item) !== null,
   );
   return {
     items: uniqueCallIds(
-      output.flatMap((item) => toItem(item, whole)),
+      output.flatMap((item) => toItem(item, hasAllReasoning)),
       takenIds,
     ),
     hosted: output.flatMap((item) => {
@@ -37,30 +40,30 @@ export function readOutput(output: readonly Fields[], takenIds: ReadonlySet<stri
 }
 
 /**
- * `whole`: whether all reasoning of the reply can be sent back. The API refuses an item with an id
- * if the reasoning before it is missing. Then calls are sent back without their id, and hosted
- * items, which require one, are omitted.
+ * The reply items of an output item. `hasAllReasoning`: whether all reasoning of the reply can be
+ * sent back. If not, the API refuses items with an id after the missing reasoning. So calls are
+ * sent back without their id, and hosted items are not sent back, because they require an id.
  */
-function toItem(item: Fields, whole: boolean): ReplyItem[] {
+function toItem(item: Fields, hasAllReasoning: boolean): ReplyItem[] {
   switch (item["type"]) {
     case "message":
       return toText(item);
     case "reasoning":
       return toReasoning(item);
     case "function_call":
-      return [toCall(item, whole)];
+      return [toCall(item, hasAllReasoning)];
     default: {
       const name = hostedNameOf(item);
       return name
-        ? [{ type: "hosted", name, ...(whole && { opaque: returnedHostedItem(item) }) }]
+        ? [{ type: "hosted", name, ...(hasAllReasoning && { opaque: returnedHostedItem(item) }) }]
         : [];
     }
   }
 }
 
 /**
- * `phase` separates intermediate remarks from the answer. Models that set it perform worse without
- * it.
+ * The text of a message. `phase` distinguishes intermediate remarks from the answer. Models that
+ * set it perform worse if it is not sent back.
  */
 function toText(item: Fields): ReplyItem[] {
   const text = messageText(item);
@@ -76,9 +79,9 @@ function toReasoning(item: Fields): ReplyItem[] {
 }
 
 /**
- * The item as it is sent back; `null` if it contains only an id of data that the provider did not
- * store. Only fields that the API accepts: it refuses null fields of its own responses, and plain
- * text beside encrypted content.
+ * The reasoning item in the form in which it is sent back. `null` if it contains only the id of
+ * data that the provider did not store. It has only fields that the API accepts: the API refuses
+ * null fields of its own responses, and plain text next to encrypted content.
  */
 function returnedReasoning(item: Fields): Fields | null {
   const encrypted = textOf(item["encrypted_content"]);
@@ -93,7 +96,7 @@ function returnedReasoning(item: Fields): Fields | null {
   };
 }
 
-function toCall(item: Fields, named: boolean): ReplyItem {
+function toCall(item: Fields, withId: boolean): ReplyItem {
   const text = textOf(item["arguments"]);
   const id = textOf(item["id"]);
   return {
@@ -101,7 +104,7 @@ function toCall(item: Fields, named: boolean): ReplyItem {
     id: textOf(item["call_id"]) || id,
     name: textOf(item["name"]),
     arguments: text.trim() === "" ? "{}" : text,
-    ...(named && id !== "" && { opaque: { id } }),
+    ...(withId && id !== "" && { opaque: { id } }),
   };
 }
 

@@ -31,6 +31,7 @@ export const RESERVED = [
 /** Config names of the cap on output tokens. */
 export const OUTPUT_CAPS = ["max_output_tokens", "max_tokens", "max_completion_tokens"] as const;
 
+/** Parameters of the Responses API that a config may set. */
 export const PARAMS: FormatParams = {
   kinds: {
     temperature: { type: "number", min: 0, max: 2 },
@@ -66,7 +67,8 @@ export const PARAMS: FormatParams = {
 };
 
 /**
- * Models that always think refuse sampling parameters. Later models accept them if thinking is off.
+ * Names of models that always think. They refuse sampling parameters. Later models accept them if
+ * thinking is off.
  */
 const ALWAYS_THINKS = /^(o[134]|gpt-5)(-(mini|nano|pro|codex|preview))*(-\d{4}-\d{2}-\d{2})?$/;
 

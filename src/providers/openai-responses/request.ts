@@ -6,7 +6,7 @@ import { OUTPUT_CAPS, RESERVED } from "./params";
 
 type Body = Record<string, unknown>;
 
-/** Names that are converted, or reserved for the service. */
+/** Parameters that are converted, or reserved for the service. */
 const CONVERTED_OR_RESERVED: ReadonlySet<string> = new Set([
   ...RESERVED,
   ...OUTPUT_CAPS,
@@ -19,8 +19,8 @@ const CONVERTED_OR_RESERVED: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * The body of `POST /responses`. The provider stores no replies, except background ones, which it
- * could not resume otherwise.
+ * The body of `POST /responses`. The provider stores only background replies, because a reply that
+ * is not stored cannot be resumed.
  */
 export function toBody(request: ModelRequest, host: Host, background: boolean): Body {
   const { model, system, messages, maxOutputTokens } = request;
@@ -43,7 +43,7 @@ export function toBody(request: ModelRequest, host: Host, background: boolean): 
   };
 }
 
-/** Parameters that are nested in a request. A config may also use their short names. */
+/** Parameters that are nested in the request. A config may also use their short names. */
 function nestedParams(params: ModelRequest["params"]): Body {
   const extra = objectOf(params["extra_body"]);
   const effort = params["reasoning_effort"] ?? params["model_reasoning_effort"];
@@ -64,42 +64,45 @@ function nestedParams(params: ModelRequest["params"]): Body {
   };
 }
 
-/** Some servers refuse an empty list of tools, and a tool choice without tools. */
+/**
+ * The fields for tools. Omitted without tools, because some servers refuse an empty list of tools,
+ * or a tool choice without tools.
+ */
 function toolFields({ tools, hostedTools, toolChoice }: ModelRequest, host: Host): Body {
-  const offered = hostedTools.flatMap(({ name }) => {
+  const hostedEntries = hostedTools.flatMap(({ name }) => {
     const facts = host.hostedTools[name];
     return facts ? [{ type: facts.wireName, ...facts.wireFields }] : [];
   });
-  if (tools.length + offered.length === 0) return {};
-  const forced = toolChoice === "required" && tools.length > 0 && host.forcesTools;
+  if (tools.length + hostedEntries.length === 0) return {};
+  const isForced = toolChoice === "required" && tools.length > 0 && host.forcesTools;
   const uses = hostedTools.reduce((sum, { maxUses }) => sum + maxUses, 0);
   return {
-    tools: [...tools.map(toTool), ...offered],
-    tool_choice: forced ? "required" : "auto",
-    ...(host.usesLimit && offered.length > 0 && { [host.usesLimit]: uses }),
+    tools: [...tools.map(toTool), ...hostedEntries],
+    tool_choice: isForced ? "required" : "auto",
+    ...(host.usesLimit && hostedEntries.length > 0 && { [host.usesLimit]: uses }),
   };
 }
 
 /**
- * Not strict: strict schemas must require every property and forbid others, which users' schemas
- * rarely do.
+ * A function tool. It is not strict, because strict schemas must require every property and forbid
+ * other properties. Schemas of users rarely do.
  */
 function toTool({ name, description, parameters }: ToolSpec): Body {
   return { type: "function", name, description, parameters, strict: false };
 }
 
 /**
- * With encrypted reasoning, a model can continue to think after a tool result although the provider
- * stores nothing.
+ * Values of `include`. With encrypted reasoning, a model can continue to think after a tool result
+ * although the provider stores nothing.
  */
 function toInclude({ model, params, hostedTools }: ModelRequest, host: Host): string[] {
-  const saysEffort = ["reasoning", "reasoning_effort", "model_reasoning_effort"].some(
+  const setsEffort = ["reasoning", "reasoning_effort", "model_reasoning_effort"].some(
     (name) => params[name] !== undefined,
   );
-  const thinks =
-    host.encryptsReasoning !== undefined && (saysEffort || host.encryptsReasoning.test(model));
+  const returnsReasoning =
+    host.encryptsReasoning !== undefined && (setsEffort || host.encryptsReasoning.test(model));
   const results = hostedTools.flatMap(({ name }) => host.hostedTools[name]?.include ?? []);
-  return [...(thinks ? ["reasoning.encrypted_content"] : []), ...results];
+  return [...(returnsReasoning ? ["reasoning.encrypted_content"] : []), ...results];
 }
 
 const objectOf = (value: unknown): Body => (isJsonObject(value) ? value : {});

@@ -4,23 +4,23 @@ import type { Wire } from "../wire";
 import { readReply, problemsOf } from "./read-reply";
 
 /**
- * Arguments of calls as broken models write them. Each must be refused or read, and must not block
- * later calls.
+ * Invalid arguments of tool calls, as models sometimes write them. They must be refused or read,
+ * and they must not block later calls. `decides`: whether the calls submit an answer.
  */
 type Row = { name: string; calls: { id: string; name: string; text: string }[]; decides: boolean };
 
-const answering = (text: string, id = "id_a") => ({ id, name: "new_answer", text });
+const answerCall = (text: string, id = "id_a") => ({ id, name: "new_answer", text });
 
 const ROWS: readonly Row[] = [
-  { name: "truncated", calls: [answering('{"content":"Water bo')], decides: false },
-  { name: "empty", calls: [answering("")], decides: false },
-  { name: "null", calls: [answering("null")], decides: false },
-  { name: "an array", calls: [answering('["Water"]')], decides: false },
-  { name: "a key twice", calls: [answering('{"content":"one","content":"two"}')], decides: true },
-  { name: "__proto__", calls: [answering('{"__proto__":{"content":"x"}}')], decides: false },
+  { name: "truncated", calls: [answerCall('{"content":"Water bo')], decides: false },
+  { name: "empty", calls: [answerCall("")], decides: false },
+  { name: "null", calls: [answerCall("null")], decides: false },
+  { name: "an array", calls: [answerCall('["Water"]')], decides: false },
+  { name: "a key twice", calls: [answerCall('{"content":"one","content":"two"}')], decides: true },
+  { name: "__proto__", calls: [answerCall('{"__proto__":{"content":"x"}}')], decides: false },
   {
     name: "a string of 1 MB",
-    calls: [answering(JSON.stringify({ content: "x".repeat(1_000_000) }))],
+    calls: [answerCall(JSON.stringify({ content: "x".repeat(1_000_000) }))],
     decides: false,
   },
   {
@@ -30,18 +30,18 @@ const ROWS: readonly Row[] = [
   },
   {
     name: "two calls with the same id",
-    calls: [answering('{"content":"one"}'), { ...answering("{}"), name: "vote" }],
+    calls: [answerCall('{"content":"one"}'), { ...answerCall("{}"), name: "vote" }],
     decides: true,
   },
 ];
 
-/** A placeholder for the row's text in the frames; no model writes it. */
-const MARK = "the-arguments-in-question";
+/** Stands in for the arguments of a row while the frames are encoded. */
+const PLACEHOLDER = "the-arguments-in-question";
 
 export function describeBrokenArguments(wire: Wire): void {
-  describe(`${wire.name}, arguments that are`, () => {
+  describe(`${wire.name}, tool arguments`, () => {
     it.for(ROWS)(
-      "$name end in a refusal or in an answer, and the next call works",
+      "that are invalid ($name) are refused or read, and the next call works",
       async ({ name, calls, decides }, { task }) => {
         const chunks = [Buffer.from(framesOf(wire, calls))];
         const reading = await readReply(wire, { chunks, ending: "end" });
@@ -61,7 +61,7 @@ export function describeBrokenArguments(wire: Wire): void {
         const outcome =
           reading.error !== undefined
             ? "failed"
-            : reply.decisions.some(({ name: one }) => one === "invalid")
+            : reply.decisions.some(({ name: decision }) => decision === "invalid")
               ? "refused"
               : "read";
         task.meta.faults = [{ fault: `tool JSON: ${name}`, format: wire.name, outcome, count: 1 }];
@@ -70,16 +70,19 @@ export function describeBrokenArguments(wire: Wire): void {
   });
 }
 
-/** The recorded frames of such calls, with the arguments as text or as JSON, by the format. */
+/**
+ * The frames of these calls. In the encoded frames, the placeholders are replaced by the invalid
+ * arguments, as text or as JSON, depending on the format.
+ */
 function framesOf(wire: Wire, calls: Row["calls"]): string {
-  const marked = calls.map(({ id, name }, n) => ({
+  const placeholderCalls = calls.map(({ id, name }, n) => ({
     id,
     name,
-    pieces: [JSON.stringify({ mark: `${MARK}-${n}` })],
+    pieces: [JSON.stringify({ mark: `${PLACEHOLDER}-${n}` })],
   }));
-  const frames = wire.encode({ calls: marked, stop: "tool_calls" }).join("");
+  const frames = wire.encode({ calls: placeholderCalls, stop: "tool_calls" }).join("");
   return calls.reduce((text, call, n) => {
-    const args = JSON.stringify({ mark: `${MARK}-${n}` });
+    const args = JSON.stringify({ mark: `${PLACEHOLDER}-${n}` });
     const inText = JSON.stringify(args).slice(1, -1);
     return text
       .replaceAll(inText, JSON.stringify(call.text).slice(1, -1))

@@ -8,34 +8,31 @@ import type { Wire } from "../wire";
 import type { WireFault } from "./fault-server";
 
 /**
- * `goes on`: the agent still takes part in the decision. `fails`: only this agent fails, and the
- * others decide.
+ * `goes on` means that the agent still takes part in the decision. `fails` means that only this
+ * agent fails and the others decide.
  */
 export type End = "goes on" | "fails";
 
 export type FaultRow = {
   fault: string;
-  /**
-   * Number of the agent's calls with this fault, counted from the first call, or from the call
-   * behind `after`.
-   */
+  /** Number of calls of the agent that have this fault. */
   calls: number;
+  /** Number of calls before the first faulty call. Default: 0. */
   after?: number;
   /** The agent writes files before it answers, and its conversation is summarized. */
   works?: true;
   /** A fault of the bytes on the wire, or a reply of the model. */
   make: (format: Format) => WireFault | Reply;
-  /** Codes allowed for failed calls and rounds; at least one must fail. If empty, none may fail. */
+  /**
+   * Codes that failed calls and rounds may have. At least one must fail. If empty, none may fail.
+   */
   codes: readonly string[];
   /** Formats in which no call needs to fail. */
   unnoticed?: readonly Format[];
   end: End;
-  /**
-   * The answer that the faulty reply submits, if it is complete nevertheless. Omitted if it submits
-   * none.
-   */
+  /** The answer that the faulty reply submits. Omitted if it submits none. */
   answer?: string;
-  /** Limit on the agent's requests that reach its provider. */
+  /** Maximum number of requests of the agent that reach its provider. */
   requests?: number;
 };
 
@@ -50,5 +47,7 @@ export const WIRES: Readonly<Record<Format, Wire>> = {
 export const isReply = (made: WireFault | Reply): made is Reply => !("kind" in made);
 
 export const ALWAYS = Number.POSITIVE_INFINITY;
-/** Requests to a provider that always fails: three rounds of five tries. */
+/**
+ * Maximum number of requests to a provider that always fails: three rounds with five tries each.
+ */
 export const MOST_REQUESTS = 15;

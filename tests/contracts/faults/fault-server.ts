@@ -8,26 +8,26 @@ import type { Ending } from "./mutate";
 export type WireFault =
   /** A response that is not a stream, for every request. */
   | { kind: "answer"; status: number; headers?: Readonly<Record<string, string>>; body: string }
-  /** The provider's own bytes, changed. */
+  /** The reply of the provider with changed bytes. */
   | {
       kind: "stream";
       headers?: Readonly<Record<string, string>>;
       change: (whole: Buffer) => readonly Buffer[];
       ending: Ending | "comments";
     }
-  /** Nothing is ever sent. */
+  /** No response is ever sent. */
   | { kind: "mute" };
 
 /**
- * The faults of a number of calls of a model, after the first `after`; all other calls pass
- * unchanged.
+ * A plan for the calls of one model. The first `after` calls pass unchanged, the next `calls` calls
+ * have the fault, and all later calls pass unchanged.
  */
 export type Plan = { fault: WireFault; calls: number; after?: number };
 
-/** A proxy between the service and its simulated providers that injects the planned faults. */
+/** A proxy between the service and its simulated providers. It injects the planned faults. */
 export type FaultServer = {
   origin: string;
-  /** The number of calls of a model, broken or not. */
+  /** The number of calls of a model, with or without a fault. */
   callsOf(model: string): number;
   /** The number of these calls whose bytes were changed or divided differently. */
   strikesOf(model: string): number;
@@ -48,13 +48,13 @@ export async function startFaultServer(
     const earlier = calls.get(model) ?? 0;
     calls.set(model, earlier + 1);
     const plan = planOf(model);
-    const ask = () => forward(`${upstream}${req.url}`, req, body);
-    if (!plan || !isHit(plan, earlier)) return passOn(res, await ask());
+    const fetchReply = () => forward(`${upstream}${req.url}`, req, body);
+    if (!plan || !hasFault(plan, earlier)) return forwardReply(res, await fetchReply());
     await breakReply({
       res,
       fault: plan.fault,
-      ask,
-      struck: () => strikes.set(model, (strikes.get(model) ?? 0) + 1),
+      fetchReply,
+      recordStrike: () => strikes.set(model, (strikes.get(model) ?? 0) + 1),
     });
   };
   const server = createServer((req, res) => void handle(req, res).catch(() => res.destroy()));
@@ -75,7 +75,7 @@ export async function startFaultServer(
   };
 }
 
-const isHit = ({ calls, after = 0 }: Plan, earlier: number): boolean =>
+const hasFault = ({ calls, after = 0 }: Plan, earlier: number): boolean =>
   earlier >= after && earlier < after + calls;
 
 /** One format names the model in its path, the others in the body. */
@@ -86,7 +86,7 @@ function modelOf(path: string, body: string): string {
 }
 
 function forward(url: string, { headers }: IncomingMessage, body: string): Promise<Response> {
-  const kept = [
+  const forwardedNames = [
     "content-type",
     "authorization",
     "x-api-key",
@@ -95,13 +95,13 @@ function forward(url: string, { headers }: IncomingMessage, body: string): Promi
     "anthropic-beta",
     "accept",
   ];
-  const sent = kept.flatMap((name): [string, string][] =>
+  const sent = forwardedNames.flatMap((name): [string, string][] =>
     headers[name] === undefined ? [] : [[name, String(headers[name])]],
   );
   return fetch(url, { method: "POST", headers: Object.fromEntries(sent), body });
 }
 
-async function passOn(res: ServerResponse, reply: Response): Promise<void> {
+async function forwardReply(res: ServerResponse, reply: Response): Promise<void> {
   res.writeHead(reply.status, {
     "content-type": reply.headers.get("content-type") ?? "application/json",
   });
@@ -110,7 +110,7 @@ async function passOn(res: ServerResponse, reply: Response): Promise<void> {
 }
 
 /**
- * Whether these chunks differ from the reply, in bytes or in their division. If they do not, the
+ * Whether these chunks differ from the reply, in their bytes or in their division. If not, the
  * reply had no fault.
  */
 export const arrivesOtherwise = (whole: Buffer, chunks: readonly Buffer[]): boolean =>
@@ -119,42 +119,42 @@ export const arrivesOtherwise = (whole: Buffer, chunks: readonly Buffer[]): bool
 type FaultyReply = {
   res: ServerResponse;
   fault: WireFault;
-  ask: () => Promise<Response>;
-  struck: () => void;
+  fetchReply: () => Promise<Response>;
+  recordStrike: () => void;
 };
 
 /**
- * Reports the fault before the write, because a reader that leaves during the write was affected,
- * too.
+ * Sends the faulty reply. The fault is counted before the write, because it also affects a reader
+ * that stops during the write.
  */
-async function breakReply({ res, fault, ask, struck }: FaultyReply): Promise<void> {
-  if (fault.kind === "mute") return struck();
+async function breakReply({ res, fault, fetchReply, recordStrike }: FaultyReply): Promise<void> {
+  if (fault.kind === "mute") return recordStrike();
   if (fault.kind === "answer") {
-    struck();
+    recordStrike();
     res
       .writeHead(fault.status, { "content-type": "application/json", ...fault.headers })
       .end(fault.body);
     return;
   }
-  const whole = Buffer.from(await (await ask()).arrayBuffer());
+  const whole = Buffer.from(await (await fetchReply()).arrayBuffer());
   const chunks = fault.change(whole);
-  if (fault.ending !== "end" || arrivesOtherwise(whole, chunks)) struck();
+  if (fault.ending !== "end" || arrivesOtherwise(whole, chunks)) recordStrike();
   res.writeHead(200, { "content-type": "text/event-stream", ...fault.headers });
   res.flushHeaders();
-  for (const chunk of chunks) await written(res, chunk);
+  for (const chunk of chunks) await writeChunk(res, chunk);
   if (fault.ending === "end") res.end();
   if (fault.ending === "reset") res.destroy();
   if (fault.ending === "comments" && !res.destroyed) {
-    const talking = setInterval(() => res.write(": still here\n\n"), COMMENT_EVERY_MS);
-    res.once("close", () => clearInterval(talking));
+    const commentTimer = setInterval(() => res.write(": still here\n\n"), COMMENT_EVERY_MS);
+    res.once("close", () => clearInterval(commentTimer));
   }
 }
 
 /**
- * Writes each chunk to the socket separately. A chunk is dropped if the socket is closed before or
+ * Writes one chunk to the socket separately. The chunk is dropped if the socket is closed before or
  * during the write.
  */
-async function written(res: ServerResponse, chunk: Buffer): Promise<void> {
+async function writeChunk(res: ServerResponse, chunk: Buffer): Promise<void> {
   if (res.destroyed) return;
   await new Promise<void>((resolve) => {
     const done = () => {

@@ -1,6 +1,9 @@
 import type { Reporter } from "vitest/node";
 
-/** The outcomes of a fault in a format, with counts; tests store them in their `task.meta`. */
+/**
+ * The number of times that a fault had this outcome in a format. Tests store such entries in their
+ * `task.meta`.
+ */
 export type FaultOutcome = { fault: string; format: string; outcome: string; count: number };
 
 declare module "vitest" {
@@ -11,8 +14,8 @@ declare module "vitest" {
 }
 
 /**
- * Prints, after a run with tests of provider faults, the outcomes of each fault in each format with
- * their counts.
+ * A reporter that prints a table after a run with tests of provider faults. It shows the outcomes
+ * of each fault in each format with their counts.
  */
 export const faultTable: Reporter = {
   onTestRunEnd(modules) {
@@ -24,8 +27,8 @@ export const faultTable: Reporter = {
 };
 
 /**
- * Faults as rows in order of first appearance, formats as columns; a cell lists each outcome with
- * its count.
+ * The table: faults as rows in the order of their first appearance, formats as columns. A cell
+ * lists each outcome with its count.
  */
 function drawFaults(outcomes: readonly FaultOutcome[]): string {
   const formats = [...new Set(outcomes.map(({ format }) => format))].sort();

@@ -1,8 +1,8 @@
 import { Chance } from "../../../simulated/chance";
 
 /**
- * A recorded stream of events with the changes of a seed, as a bad line, proxy or provider would
- * make them.
+ * Changes a recorded stream of events as a bad connection, proxy or provider could change it. A
+ * seed determines the changes.
  */
 
 /** The end of the connection after the last byte: normal, reset, or missing. */
@@ -11,9 +11,9 @@ export type Ending = "end" | "reset" | "silence";
 export type Mutation = {
   /** The changes in order. */
   changes: Change[];
-  /** Whether the contents of the events are unchanged. */
+  /** Whether only the form of the stream was changed and not the contents of its events. */
   harmless: boolean;
-  /** The chunks in which it arrives. */
+  /** The chunks in which the stream arrives. */
   chunks: Buffer[];
   bytes: Buffer;
   ending: Ending;
@@ -21,26 +21,26 @@ export type Mutation = {
 
 type Source = {
   frames: readonly string[];
-  /** Frames of other replies, among them ends and errors. */
+  /** Frames of other replies, including ends and errors. */
   foreign: readonly string[];
 };
 
 type Stream = { parts: Buffer[]; chance: Chance; foreign: readonly string[] };
 
 const HARMFUL = {
-  "bytes flipped": flip,
-  "cut short": cut,
-  "an event lost": drop,
-  "an event twice": double,
-  "events swapped": swap,
+  "bytes flipped": flipBytes,
+  "cut short": cutShort,
+  "an event lost": dropEvent,
+  "an event twice": repeatEvent,
+  "events swapped": swapEvents,
   "bytes inserted": insertBytes,
   "an event inserted": insertEvent,
 } as const satisfies Record<string, (stream: Stream) => void>;
 
 const HARMLESS = {
-  "comments between": comments,
-  "other line ends": lineEnds,
-  "a byte order mark": mark,
+  "comments between": insertComments,
+  "other line ends": changeLineEnds,
+  "a byte order mark": prependByteOrderMark,
   "other pieces": () => undefined,
 } as const satisfies Record<string, (stream: Stream) => void>;
 
@@ -54,9 +54,9 @@ export function mutate({ frames, foreign }: Source, seed: number): Mutation {
   const harmless = chance.is(0.2);
   const changes: Change[] = [];
   for (
-    let left = chance.weighted({ one: 6, two: 3, three: 1 }) === "one" ? 1 : chance.int(2, 3);
-    left > 0;
-    left -= 1
+    let remaining = chance.weighted({ one: 6, two: 3, three: 1 }) === "one" ? 1 : chance.int(2, 3);
+    remaining > 0;
+    remaining -= 1
   ) {
     const change = harmless ? chance.pick(keysOf(HARMLESS)) : chance.pick(keysOf(HARMFUL));
     if (changes.includes(change)) continue;
@@ -65,33 +65,33 @@ export function mutate({ frames, foreign }: Source, seed: number): Mutation {
   }
   const bytes = Buffer.concat(stream.parts);
   const ending = harmless ? "end" : chance.weighted({ end: 74, reset: 22, silence: 4 });
-  return { changes, harmless, chunks: inPieces(bytes, chance), bytes, ending };
+  return { changes, harmless, chunks: splitRandomly(bytes, chance), bytes, ending };
 }
 
-function flip({ parts, chance }: Stream): void {
-  for (let left = chance.int(1, 4); left > 0; left -= 1) {
+function flipBytes({ parts, chance }: Stream): void {
+  for (let remaining = chance.int(1, 4); remaining > 0; remaining -= 1) {
     const part = chance.pick(parts);
     if (part.length > 0) part[chance.int(0, part.length - 1)] = chance.int(0, 255);
   }
 }
 
-function cut({ parts, chance }: Stream): void {
+function cutShort({ parts, chance }: Stream): void {
   const at = chance.int(0, parts.length - 1);
   const part = parts[at] ?? Buffer.alloc(0);
   parts.splice(at, parts.length, part.subarray(0, chance.int(0, part.length)));
 }
 
-function drop({ parts, chance }: Stream): void {
+function dropEvent({ parts, chance }: Stream): void {
   parts.splice(chance.int(0, parts.length - 1), 1);
 }
 
-function double({ parts, chance }: Stream): void {
+function repeatEvent({ parts, chance }: Stream): void {
   const at = chance.int(0, parts.length - 1);
-  const again = Buffer.from(parts[at] ?? "");
-  parts.splice(chance.is(0.5) ? at : chance.int(0, parts.length), 0, again);
+  const copy = Buffer.from(parts[at] ?? "");
+  parts.splice(chance.is(0.5) ? at : chance.int(0, parts.length), 0, copy);
 }
 
-function swap({ parts, chance }: Stream): void {
+function swapEvents({ parts, chance }: Stream): void {
   const [one, other] = [chance.int(0, parts.length - 1), chance.int(0, parts.length - 1)];
   const kept = parts[one] ?? Buffer.alloc(0);
   parts[one] = parts[other] ?? kept;
@@ -118,14 +118,14 @@ const JUNK = [
 function insertBytes({ parts, chance }: Stream): void {
   const at = chance.int(0, parts.length - 1);
   const part = parts[at] ?? Buffer.alloc(0);
-  const place = chance.int(0, part.length);
+  const offset = chance.int(0, part.length);
   const junk = chance.is(0.7)
     ? Buffer.from(chance.pick(JUNK))
     : Buffer.from(Array.from({ length: chance.int(1, 40) }, () => chance.int(0, 255)));
-  parts[at] = Buffer.concat([part.subarray(0, place), junk, part.subarray(place)]);
+  parts[at] = Buffer.concat([part.subarray(0, offset), junk, part.subarray(offset)]);
 }
 
-const STRANGE = [
+const UNEXPECTED_DATA = [
   "{}",
   "null",
   "[]",
@@ -139,32 +139,32 @@ const STRANGE = [
 ];
 
 function insertEvent({ parts, chance, foreign }: Stream): void {
-  const event = chance.is(0.5) ? `data: ${chance.pick(STRANGE)}\n\n` : chance.pick(foreign);
+  const event = chance.is(0.5) ? `data: ${chance.pick(UNEXPECTED_DATA)}\n\n` : chance.pick(foreign);
   parts.splice(chance.int(0, parts.length), 0, Buffer.from(event));
 }
 
-function comments({ parts, chance }: Stream): void {
+function insertComments({ parts, chance }: Stream): void {
   for (let at = parts.length; at >= 0; at -= 1) {
     if (chance.is(0.3))
       parts.splice(at, 0, Buffer.from(chance.pick([": keep-alive\n\n", ":\n\n", "retry: 10\n\n"])));
   }
 }
 
-function lineEnds({ parts, chance }: Stream): void {
+function changeLineEnds({ parts, chance }: Stream): void {
   const end = chance.pick(["\r\n", "\n", "\r"]);
   for (const [at, part] of parts.entries())
     parts[at] = Buffer.from(part.toString().replace(/\r\n|\n/g, end));
 }
 
-function mark({ parts }: Stream): void {
+function prependByteOrderMark({ parts }: Stream): void {
   parts.unshift(Buffer.from("\uFEFF"));
 }
 
 /**
- * As one chunk, byte by byte, or cut anywhere, also inside a character or between the two bytes of
- * a line end.
+ * The bytes as one chunk, byte by byte, or divided at random offsets, even inside a character or
+ * between the two bytes of a line end.
  */
-function inPieces(bytes: Buffer, chance: Chance): Buffer[] {
+function splitRandomly(bytes: Buffer, chance: Chance): Buffer[] {
   const longest = chance.is(0.01) ? 1 : chance.pick([40, 400, 1_024, bytes.length]);
   const pieces: Buffer[] = [];
   for (let at = 0; at < bytes.length; ) {

@@ -11,23 +11,25 @@ import { CHANGES, type Change, type Mutation, mutate } from "./mutate";
 import { type EndMarks, readEnd } from "./oracle";
 
 /**
- * Replies of every format with seeded mutations, through the real adapters. `MUTATIONS=100000` runs
- * more of them, and `MUTATION_SEED=…` sets the first seed; a failure names its seed, which is
- * repeated with `MUTATIONS=1`.
+ * Reads replies of every format with seeded mutations through the real adapters. `MUTATIONS=100000`
+ * runs more of them, and `MUTATION_SEED=…` sets the first seed. A failure names its seed. To repeat
+ * that seed, set it together with `MUTATIONS=1`.
  */
 const STREAMS = Number(process.env["MUTATIONS"] ?? countOf("mutated_replies"));
 const FIRST_SEED = Number(process.env["MUTATION_SEED"] ?? 1);
-const AT_ONCE = 128;
+const CONCURRENT_TRIALS = 128;
 
-/** A format, and its marks of a complete reply. */
+/** A format, and how it marks a complete reply. */
 export type Format = { wire: Wire; marks: EndMarks };
 
-const answering = (text: string) => ['{"content":"', ...(text.match(/.{1,9}/gsu) ?? []), '"}'];
+const answerPieces = (text: string) => ['{"content":"', ...(text.match(/.{1,9}/gsu) ?? []), '"}'];
 const repliesOf = (wire: Wire): Reply[] => [
   FULL,
   { text: ["Water boils ", "at 100 °C", ", at sea level. 🫖"], stop: "stop", usage: USAGE },
   {
-    calls: [{ id: "id_a", name: "new_answer", pieces: answering("At 100 °C; less in La Paz. 🌄") }],
+    calls: [
+      { id: "id_a", name: "new_answer", pieces: answerPieces("At 100 °C; less in La Paz. 🌄") },
+    ],
     stop: "tool_calls",
   },
   { text: ["As far as I can"], stop: "length", usage: USAGE },
@@ -36,7 +38,7 @@ const repliesOf = (wire: Wire): Reply[] => [
 
 type Trial = { seed: number; mutated: Mutation; reading: Reading; problems: string[] };
 
-async function tryOne({ wire, marks }: Format, seed: number): Promise<Trial> {
+async function runTrial({ wire, marks }: Format, seed: number): Promise<Trial> {
   const replies = repliesOf(wire);
   const frames = wire.encode(replies[seed % replies.length] ?? FULL);
   const foreign = [
@@ -45,60 +47,65 @@ async function tryOne({ wire, marks }: Format, seed: number): Promise<Trial> {
   ];
   const mutated = mutate({ frames, foreign }, seed);
   const reading = await readReply(wire, mutated);
-  const against = mutated.harmless
-    ? await losses(wire, frames, reading)
-    : contradictions(marks, mutated, reading);
-  return { seed, mutated, reading, problems: [...(await problemsOf(wire, reading)), ...against] };
+  const comparison = mutated.harmless
+    ? await differences(wire, frames, reading)
+    : falseCompletions(marks, mutated, reading);
+  return {
+    seed,
+    mutated,
+    reading,
+    problems: [...(await problemsOf(wire, reading)), ...comparison],
+  };
 }
 
-/** For a stream with only its form changed: all differences from the recorded reply. */
-async function losses(
+/** The differences from the recorded reply, for a stream of which only the form was changed. */
+async function differences(
   wire: Wire,
   frames: readonly string[],
   { events, error }: Reading,
 ): Promise<string[]> {
   const recorded = await readReply(wire, { chunks: [Buffer.from(frames.join(""))], ending: "end" });
-  if (error !== undefined) return [`nothing was wrong with the stream: ${String(error)}`];
+  if (error !== undefined) return [`a harmless change failed the call: ${String(error)}`];
   return isDeepStrictEqual(events.at(-1), recorded.events.at(-1))
     ? []
-    : ["what came is not what was recorded"];
+    : ["the reply differs from the recorded reply"];
 }
 
-/** Cases in which the adapter accepted an incomplete reply as complete. */
-function contradictions(
+/** The reasons why the adapter should not have accepted this reply as complete. */
+function falseCompletions(
   marks: EndMarks,
   { bytes }: Mutation,
   { events, error }: Reading,
 ): string[] {
   if (error !== undefined || events.at(-1)?.type !== "stop") return [];
   const { ended, objection } = readEnd(bytes, marks);
-  if (!ended) return ["a part was taken for the whole: the stream never says that it is complete"];
-  return objection === null ? [] : [`a part was taken for the whole: ${objection}`];
+  if (!ended) return ["an incomplete reply was accepted: the stream does not mark its end"];
+  return objection === null ? [] : [`an incomplete reply was accepted: ${objection}`];
 }
 
-/** Runs all seeds, this many at a time. */
-async function tryAll(format: Format): Promise<Trial[]> {
-  const tried: Trial[] = [];
+/** Runs the trials of all seeds, CONCURRENT_TRIALS at a time. */
+async function runAllTrials(format: Format): Promise<Trial[]> {
+  const trials: Trial[] = [];
   let next = FIRST_SEED;
   const runner = async () => {
     while (next < FIRST_SEED + STREAMS) {
       const seed = next++;
-      const one = await tryOne(format, seed).catch((error: unknown) => {
+      const trial = await runTrial(format, seed).catch((error: unknown) => {
         throw new Error(`seed ${seed}: ${String(error)}`, { cause: error });
       });
-      tried.push(one);
-      // all work here is promises: without a pause no timer would fire before the last seed
+      trials.push(trial);
+      // all work here runs in promises: without a pause, no timer would fire before the last seed
       await turn();
     }
   };
-  await Promise.all(Array.from({ length: AT_ONCE }, runner));
-  return tried;
+  await Promise.all(Array.from({ length: CONCURRENT_TRIALS }, runner));
+  return trials;
 }
 
-function outcomesOf(format: string, tried: readonly Trial[]): FaultOutcome[] {
+function outcomesOf(format: string, trials: readonly Trial[]): FaultOutcome[] {
   const count = (change: Change) => {
     const counts = new Map<string, number>();
-    for (const { reading } of tried.filter(({ mutated: { changes } }) => changes[0] === change)) {
+    for (const { reading } of trials.filter(({ mutated: { changes } }) => changes[0] === change)) {
       const outcome = reading.error === undefined ? "whole" : "failed";
       counts.set(outcome, (counts.get(outcome) ?? 0) + 1);
     }
@@ -117,9 +124,9 @@ export function describeMutatedStreams(format: Format): void {
     it(`never accepts an incomplete reply, never hangs and throws only expected errors in ${STREAMS}`, {
       timeout: 600_000,
     }, async ({ task }) => {
-      const tried = await tryAll(format);
-      task.meta.faults = outcomesOf(format.wire.name, tried);
-      const failures = tried
+      const trials = await runAllTrials(format);
+      task.meta.faults = outcomesOf(format.wire.name, trials);
+      const failures = trials
         .filter(({ problems }) => problems.length > 0)
         .map(
           ({ seed, problems, mutated: { changes, ending } }) =>

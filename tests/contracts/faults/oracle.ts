@@ -1,8 +1,9 @@
 import { isJsonObject } from "../../../src/providers/json";
 
 /**
- * The end of a stream by its bytes alone, read by the specification of the formats and without any
- * adapter's code. It errs only on one side: if it finds no end, no adapter may find one.
+ * The end of a stream, determined only from its bytes and the specification of the formats, without
+ * the code of an adapter. It may find an end that an adapter does not find. If it finds no end, no
+ * adapter may find one.
  */
 type StreamEnd = {
   /** Whether a complete event of the provider says that the reply is complete. */
@@ -13,46 +14,46 @@ type StreamEnd = {
 
 type Fields = Readonly<Record<string, unknown>>;
 
-/** How a format marks a reply as complete or failed. `before`: the earlier events. */
+/** How a format marks a reply as complete or failed. */
 export type EndMarks = {
   ends(event: Fields): boolean;
   fails(event: Fields): boolean;
-  /** Whether `[DONE]` is the end of the stream; ignored if omitted. */
+  /** Whether `[DONE]` ends the stream. If omitted, `[DONE]` is ignored. */
   closes?: boolean;
-  /** Why the reply cannot end after these events; `null` if it can. */
-  objects?(before: readonly Fields[]): string | null;
+  /** Why the reply cannot end after these earlier events; `null` if it can. */
+  objects?(earlierEvents: readonly Fields[]): string | null;
 };
 
 export function readEnd(bytes: Buffer, { ends, fails, closes, objects }: EndMarks): StreamEnd {
-  const before: Fields[] = [];
+  const earlierEvents: Fields[] = [];
   for (const data of dataIn(bytes)) {
-    const value = parsed(data);
+    const value = parseOrUndefined(data);
     if (closes && data.startsWith("[DONE]")) return { ended: false, objection: null };
     if (data === "[DONE]") continue;
     if (value === undefined)
-      return { ended: hasEnd(bytes, ends), objection: "an event before the end is no JSON" };
+      return { ended: hasEnd(bytes, ends), objection: "an event before the end is not JSON" };
     if (!isJsonObject(value)) continue;
     if (fails(value))
-      return { ended: hasEnd(bytes, ends), objection: "an error came before the end" };
-    if (ends(value)) return { ended: true, objection: objects?.(before) ?? null };
-    before.push(value);
+      return { ended: hasEnd(bytes, ends), objection: "an error arrived before the end" };
+    if (ends(value)) return { ended: true, objection: objects?.(earlierEvents) ?? null };
+    earlierEvents.push(value);
   }
   return { ended: false, objection: null };
 }
 
 const hasEnd = (bytes: Buffer, ends: EndMarks["ends"]): boolean =>
   dataIn(bytes)
-    .map(parsed)
+    .map(parseOrUndefined)
     .some((value) => isJsonObject(value) && ends(value));
 
 /**
- * The data of each event, by the standard of event streams. Pending data at the end counts if it is
- * complete JSON.
+ * The data of each event, by the standard of event streams. Data without a blank line at the end of
+ * the stream counts if it is complete JSON.
  */
 function dataIn(bytes: Buffer): string[] {
   const events: string[] = [];
   let data: string[] = [];
-  // Parsers that decode line by line drop a byte order mark before each.
+  // Parsers that decode each line separately drop a byte order mark before each line.
   for (const line of new TextDecoder().decode(bytes).split(/\uFEFF?(?:\r\n|\r|\n)\uFEFF?/)) {
     if (line === "") {
       if (data.length > 0) events.push(data.join("\n"));
@@ -62,10 +63,10 @@ function dataIn(bytes: Buffer): string[] {
     }
   }
   const pending = data.join("\n");
-  return parsed(pending) === undefined ? events : [...events, pending];
+  return parseOrUndefined(pending) === undefined ? events : [...events, pending];
 }
 
-function parsed(text: string): unknown {
+function parseOrUndefined(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch {
@@ -75,11 +76,11 @@ function parsed(text: string): unknown {
 
 const listOf = (value: unknown): readonly unknown[] => (Array.isArray(value) ? value : []);
 const fieldsOf = (value: unknown): Fields => (isJsonObject(value) ? value : {});
-const isWord = (value: unknown): boolean => typeof value === "string" && value !== "";
+const isNonEmptyText = (value: unknown): boolean => typeof value === "string" && value !== "";
 
 export const CHAT_MARKS: EndMarks = {
   ends: ({ choices }) =>
-    listOf(choices).some((choice) => isWord(fieldsOf(choice)["finish_reason"])),
+    listOf(choices).some((choice) => isNonEmptyText(fieldsOf(choice)["finish_reason"])),
   closes: true,
   fails: ({ error }) => Boolean(error),
 };
@@ -97,12 +98,12 @@ export const RESPONSES_MARKS: EndMarks = {
 
 export const MESSAGES_MARKS: EndMarks = {
   ends: ({ type, delta, message }) =>
-    (type === "message_delta" && isWord(fieldsOf(delta)["stop_reason"])) ||
-    (type === "message_start" && isWord(fieldsOf(message)["stop_reason"])),
+    (type === "message_delta" && isNonEmptyText(fieldsOf(delta)["stop_reason"])) ||
+    (type === "message_start" && isNonEmptyText(fieldsOf(message)["stop_reason"])),
   fails: ({ type }) => type === "error",
-  objects(before) {
+  objects(earlierEvents) {
     const open = new Set<unknown>();
-    for (const { type, index } of before) {
+    for (const { type, index } of earlierEvents) {
       if (type === "content_block_start") open.add(index);
       if (type === "content_block_stop") open.delete(index);
     }
@@ -112,7 +113,7 @@ export const MESSAGES_MARKS: EndMarks = {
 
 export const GEMINI_MARKS: EndMarks = {
   ends: ({ candidates, promptFeedback }) =>
-    listOf(candidates).some((one) => isWord(fieldsOf(one)["finishReason"])) ||
-    isWord(fieldsOf(promptFeedback)["blockReason"]),
+    listOf(candidates).some((candidate) => isNonEmptyText(fieldsOf(candidate)["finishReason"])) ||
+    isNonEmptyText(fieldsOf(promptFeedback)["blockReason"]),
   fails: ({ error }) => Boolean(error),
 };

@@ -16,17 +16,17 @@ import type { Wire } from "../wire";
 import type { Ending } from "./mutate";
 
 /**
- * A reply read through the real adapter over its official SDK, and the state of the connection
- * afterwards.
+ * A reply that was read through the real adapter and its official SDK, and the state of the
+ * connection afterwards.
  */
 export type Reading = {
   events: ModelEvent[];
   error: unknown;
-  /** Whether it did not settle in time. */
+  /** Whether the call did not end in time. */
   hung: boolean;
-  /** Whether the adapter closed a connection that had not ended. */
+  /** Whether the connection has ended or the adapter has closed it. */
   released: boolean;
-  /** Bytes taken from the connection. */
+  /** Number of bytes that the adapter has read from the connection. */
   taken: number;
 };
 
@@ -37,7 +37,10 @@ export type ScriptedResponse = {
   status?: number;
 };
 
-/** Longer than the adapter waits for the end of a finished reply, shorter than a test. */
+/**
+ * Time limits of the call: longer than the adapter waits after the end marker of a reply, and
+ * shorter than a test.
+ */
 const LIMITS = { firstByteMs: 5_000, idleMs: 5_000, totalMs: 20_000 };
 const SETTLES_WITHIN_MS = 30_000;
 
@@ -56,7 +59,7 @@ export async function readReply(
   change: Partial<ModelRequest> = {},
 ): Promise<Reading> {
   const source = connection(response);
-  OPEN.add(source);
+  OPEN_CONNECTIONS.add(source);
   const { status = 200, headers = SSE_HEADERS } = response;
   const answer: typeof fetch = async (_, init) => {
     init?.signal?.addEventListener("abort", source.abort, { once: true });
@@ -70,14 +73,14 @@ export async function readReply(
     SYSTEM_TIMERS,
   );
   const request = { ...ASKED, hostedTools: offered(wire), ...change };
-  const late = Promise.withResolvers<null>();
-  const timer = setTimeout(() => late.resolve(null), SETTLES_WITHIN_MS);
+  const timeout = Promise.withResolvers<null>();
+  const timer = setTimeout(() => timeout.resolve(null), SETTLES_WITHIN_MS);
   const reading = await Promise.race([
     collect(provider.stream(request, new AbortController().signal)),
-    late.promise,
+    timeout.promise,
   ]);
   clearTimeout(timer);
-  OPEN.delete(source);
+  OPEN_CONNECTIONS.delete(source);
   const { released, taken } = source.state();
   return reading === null
     ? { events: [], error: undefined, hung: true, released, taken }
@@ -85,22 +88,22 @@ export async function readReply(
 }
 
 /**
- * Like the sockets of a real `fetch`, this prevents the garbage collection of code that waits for a
- * silent body.
+ * Holds the connections of running calls. Like the sockets of a real `fetch`, this keeps code that
+ * waits for a silent body from being garbage-collected.
  */
-const OPEN = new Set<unknown>();
+const OPEN_CONNECTIONS = new Set<unknown>();
 
-/** A body that yields each chunk on demand, and then ends, breaks or stays silent. */
+/** A body that yields each chunk on demand and then ends, breaks or stays silent. */
 function connection({ chunks, ending }: ScriptedResponse) {
   let next = 0;
   let taken = 0;
-  let over = false;
+  let isOver = false;
   let abort = () => {};
   const body = new ReadableStream<Uint8Array>(
     {
       start(controller) {
         abort = () => {
-          over = true;
+          isOver = true;
           controller.error(new DOMException("aborted", "AbortError"));
         };
       },
@@ -113,50 +116,51 @@ function connection({ chunks, ending }: ScriptedResponse) {
           return;
         }
         if (ending === "silence") return new Promise<void>(() => undefined);
-        over = true;
+        isOver = true;
         if (ending === "end") controller.close();
         else controller.error(new TypeError("terminated"));
       },
       cancel() {
-        over = true;
+        isOver = true;
       },
     },
     { highWaterMark: 0 },
   );
-  return { body, abort, state: () => ({ released: over, taken }) };
+  return { body, abort, state: () => ({ released: isOver, taken }) };
 }
 
-/** Violations of the invariants of any reply, as sentences. Empty if all hold. */
+/**
+ * The violations of invariants that hold for every reply, as sentences. Empty if there are none.
+ */
 export async function problemsOf(wire: Wire, reading: Reading): Promise<string[]> {
   const { events, error, hung, released } = reading;
   const stops = events.filter((event) => event.type === "stop");
   return [
-    ...(hung ? ["it hung"] : []),
+    ...(hung ? ["the call did not end"] : []),
     ...(released ? [] : ["the connection was left open"]),
     ...(hung || (error === undefined) === (stops.length === 1)
       ? []
-      : [`it gave ${stops.length} ends and ${String(error)}`]),
-    ...(stops.length === 0 || events.at(-1)?.type === "stop"
-      ? []
-      : ["something came after the end"]),
+      : [`there are ${stops.length} stops and the error ${String(error)}`]),
+    ...(stops.length === 0 || events.at(-1)?.type === "stop" ? [] : ["an event follows the stop"]),
     ...(error === undefined ? [] : problemsOfError(error)),
     ...(error === undefined ? await problemsAfter(wire, events) : []),
   ];
 }
 
 function problemsOfError(error: unknown): string[] {
-  if (!(error instanceof ProviderError)) return [`a throw escaped: ${String(error)}`];
+  if (!(error instanceof ProviderError))
+    return [`the error is not a ProviderError: ${String(error)}`];
   const all = JSON.stringify(error, Object.getOwnPropertyNames(error));
   return [
     ...(all.includes(KEY) ? ["the key is in the error"] : []),
-    ...(error.message.length <= 600 ? [] : ["the message is without measure"]),
+    ...(error.message.length <= 600 ? [] : ["the message is too long"]),
     ...(/^[a-z_0-9]+$/.test(error.code) ? [] : [`the code is ${error.code}`]),
   ];
 }
 
 /**
- * Later calls still work: the rules accept the reply, and the provider would accept the
- * conversation that continues it.
+ * The problems of a next call: our rules must accept the reply, and the provider must accept the
+ * conversation that contains it.
  */
 async function problemsAfter(wire: Wire, events: readonly ModelEvent[]): Promise<string[]> {
   const stop = events.at(-1);
@@ -170,19 +174,19 @@ async function problemsAfter(wire: Wire, events: readonly ModelEvent[]): Promise
     { kind: "reply", items },
     { kind: "note", text: "Decide now." },
   ]);
-  const wrong = wire.acceptsHistory(await bodyOf(wire, messages));
-  return wrong === null ? [] : [`the next call would be refused: ${wrong}`];
+  const problem = wire.acceptsHistory(await bodyOf(wire, messages));
+  return problem === null ? [] : [`the next call would be refused: ${problem}`];
 }
 
-/** What the adapter sends for this conversation. */
+/** The body of the request that the adapter sends for this conversation. */
 async function bodyOf(wire: Wire, messages: Message[]): Promise<unknown> {
   let sent: unknown;
-  const take: typeof fetch = async (input, init) => {
+  const recordBody: typeof fetch = async (input, init) => {
     sent = JSON.parse(await new Request(input, init).text());
     return new Response("{}", { status: 500 });
   };
   const provider = wire.create(
-    endpointAt(`https://provider.test${wire.basePath}`, { apiKey: KEY, fetch: take }),
+    endpointAt(`https://provider.test${wire.basePath}`, { apiKey: KEY, fetch: recordBody }),
   );
   await collect(provider.stream({ ...ASKED, messages }, new AbortController().signal));
   return sent;

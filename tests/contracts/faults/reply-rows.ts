@@ -3,7 +3,7 @@ import type { Reply } from "../../../simulated/providers/reply";
 import { ALWAYS, type FaultRow } from "./fault-row";
 import { whole } from "./stream-rows";
 
-const calling =
+const callReply =
   (name: string, args: string, then: Partial<Reply> = {}) =>
   (): Reply => ({
     calls: [{ name, arguments: args }],
@@ -11,10 +11,10 @@ const calling =
   });
 
 /**
- * Formats with object arguments report broken calls by a finish reason; formats with text arguments
- * let the rules refuse them.
+ * Formats with arguments as objects report invalid calls by a finish reason. In formats with
+ * arguments as text, our own rules refuse such calls.
  */
-const MALFORMED = {
+const INVALID_ARGUMENTS = {
   codes: ["stream_cut"],
   unnoticed: ["openai-chat", "openai-responses", "anthropic"],
 } satisfies Partial<FaultRow>;
@@ -22,43 +22,43 @@ const ARGUMENTS: readonly FaultRow[] = [
   {
     fault: "tool JSON: truncated",
     calls: 1,
-    make: calling("new_answer", '{"content":"Wat'),
-    ...MALFORMED,
+    make: callReply("new_answer", '{"content":"Wat'),
+    ...INVALID_ARGUMENTS,
     end: "goes on",
   },
   {
     fault: "tool JSON: empty",
     calls: 1,
-    make: calling("new_answer", ""),
-    ...MALFORMED,
+    make: callReply("new_answer", ""),
+    ...INVALID_ARGUMENTS,
     end: "goes on",
   },
   {
     fault: "tool JSON: null",
     calls: 1,
-    make: calling("new_answer", "null"),
-    ...MALFORMED,
+    make: callReply("new_answer", "null"),
+    ...INVALID_ARGUMENTS,
     end: "goes on",
   },
   {
     fault: "tool JSON: an array",
     calls: 1,
-    make: calling("new_answer", '["Water"]'),
-    ...MALFORMED,
+    make: callReply("new_answer", '["Water"]'),
+    ...INVALID_ARGUMENTS,
     end: "goes on",
   },
   {
     fault: "tool JSON: a key twice",
     calls: 1,
-    make: calling("new_answer", '{"content":"one","content":"At 100 °C."}'),
-    answer: "At 100 °C.", // as every JSON reader treats it
+    make: callReply("new_answer", '{"content":"one","content":"At 100 °C."}'),
+    answer: "At 100 °C.", // JSON parsers use the last value of a repeated key
     codes: [],
     end: "goes on",
   },
   {
     fault: "tool JSON: __proto__",
     calls: 1,
-    make: calling("new_answer", '{"__proto__":{"content":"x"},"constructor":{"prototype":{}}}'),
+    make: callReply("new_answer", '{"__proto__":{"content":"x"},"constructor":{"prototype":{}}}'),
     codes: [],
     end: "goes on",
   },
@@ -66,13 +66,13 @@ const ARGUMENTS: readonly FaultRow[] = [
     fault: "tool JSON: a string of 1 MB",
     calls: 1,
     make: whole((text) => text.replaceAll("°", "x".repeat(1_000_000))),
-    codes: ["bad_request"], // of the next call: the simulated provider rejects an invented reply
+    codes: ["bad_request"], // of the next call, because the simulated provider rejects a reply that it did not send
     end: "goes on",
   },
   {
     fault: "tool JSON: unknown tool",
     calls: 1,
-    make: calling("launch_missiles", '{"at":"once"}'),
+    make: callReply("launch_missiles", '{"at":"once"}'),
     codes: [],
     end: "goes on",
   },
@@ -89,21 +89,21 @@ const ARGUMENTS: readonly FaultRow[] = [
     fault: "tool JSON: two calls with the same id",
     calls: 1,
     make: () => {
-      const said = { name: "new_answer", arguments: { content: "one" }, id: newId("call_") };
-      return { calls: [said, said] };
+      const call = { name: "new_answer", arguments: { content: "one" }, id: newId("call_") };
+      return { calls: [call, call] };
     },
     codes: [],
     end: "goes on",
   },
 ];
 
-/** One format uses the same stop reason for both. */
+/** Codes of a filtered reply. One format uses the same stop reason for a filter and a refusal. */
 const FILTERED = ["content_filter", "refusal"];
 const STOPS: readonly FaultRow[] = [
   {
     fault: "stop: length, in the middle of its answer",
     calls: 1,
-    make: calling("new_answer", '{"content":"Water boi', { finishReason: "length" }),
+    make: callReply("new_answer", '{"content":"Water boi', { finishReason: "length" }),
     codes: [],
     end: "goes on",
   },
@@ -126,7 +126,7 @@ const STOPS: readonly FaultRow[] = [
     calls: 1,
     make: () => ({ text: "I cannot.", finishReason: "refusal" }),
     codes: ["refusal"],
-    unnoticed: ["openai-responses", "gemini"], // these have no such finish reason
+    unnoticed: ["openai-responses", "gemini"], // these formats have no such finish reason
     end: "goes on",
   },
   {
@@ -139,6 +139,7 @@ const STOPS: readonly FaultRow[] = [
 ];
 
 /**
- * Bad replies of the model itself: broken tool arguments, and stop reasons other than a normal end.
+ * Faulty replies of the model itself: invalid tool arguments, and stop reasons other than a normal
+ * end.
  */
 export const REPLY_ROWS: readonly FaultRow[] = [...ARGUMENTS, ...STOPS];

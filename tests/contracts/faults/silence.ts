@@ -9,27 +9,35 @@ import type { Wire } from "../wire";
 
 const { firstByteMs, idleMs, totalMs } = CALL_TIME_LIMITS;
 
-/** The deployed limits, on a clock that the test advances. */
+/** Tests the time limits of production on a clock that the test advances. */
 export function describeSilence(wire: Wire): void {
   const frames = wire.encode(FULL);
 
   describe(`${wire.name}, silence`, () => {
     it.for([
-      { name: "without headers ends the call after 120 s", said: null, endsAfter: firstByteMs },
-      { name: "after the headers ends the call after 120 s", said: [], endsAfter: firstByteMs },
+      {
+        name: "without headers ends the call after 120 s",
+        initialChunks: null,
+        endsAfter: firstByteMs,
+      },
+      {
+        name: "after the headers ends the call after 120 s",
+        initialChunks: [],
+        endsAfter: firstByteMs,
+      },
       {
         name: "in the middle of a reply ends the call after 90 s",
-        said: frames.slice(0, 3),
+        initialChunks: frames.slice(0, 3),
         endsAfter: idleMs,
       },
-    ])("$name", async ({ name, said, endsAfter }, { task }) => {
+    ])("$name", async ({ name, initialChunks, endsAfter }, { task }) => {
       const timers = new ManualTimers();
-      const { outcome, closed } = listen(wire, timers, said);
-      await quiet();
+      const { outcome, closed } = startCall(wire, timers, initialChunks);
+      await waitForSdk();
       await timers.advance(endsAfter - 1);
       expect(outcome.error).toBeUndefined();
       await timers.advance(1);
-      await quiet();
+      await waitForSdk();
       expect(outcome.error).toMatchObject({ failureClass: "transient", code: "timeout" });
       expect(closed()).toBe(true);
       task.meta.faults = [
@@ -39,15 +47,15 @@ export function describeSilence(wire: Wire): void {
 
     it("interrupted by comments forever ends the call after 14 min in total", async ({ task }) => {
       const timers = new ManualTimers();
-      const { outcome, say } = listen(wire, timers, frames.slice(0, 3));
+      const { outcome, send } = startCall(wire, timers, frames.slice(0, 3));
       for (let at = 0; at < totalMs - 1; at += 60_000) {
-        say(": still here\n\n");
-        await quiet();
+        send(": still here\n\n");
+        await waitForSdk();
         expect(outcome.error).toBeUndefined();
         await timers.advance(Math.min(60_000, totalMs - 1 - at));
       }
       await timers.advance(1);
-      await quiet();
+      await waitForSdk();
       expect(outcome.error).toMatchObject({
         code: "timeout",
         message: expect.stringMatching(/in total/),
@@ -65,10 +73,10 @@ export function describeSilence(wire: Wire): void {
 }
 
 /**
- * A call to a provider that sends these chunks, then those of the test. `said: null`: no headers
- * arrive.
+ * Starts a call to a provider that sends these chunks, and later the chunks of the test. `null`
+ * means that not even headers arrive.
  */
-function listen(wire: Wire, timers: ManualTimers, said: readonly string[] | null) {
+function startCall(wire: Wire, timers: ManualTimers, initialChunks: readonly string[] | null) {
   const encoder = new TextEncoder();
   const parts: { controller?: ReadableStreamDefaultController<Uint8Array>; closed: boolean } = {
     closed: false,
@@ -80,11 +88,11 @@ function listen(wire: Wire, timers: ManualTimers, said: readonly string[] | null
         reject(new DOMException("aborted", "AbortError"));
         parts.controller?.error(new DOMException("aborted", "AbortError"));
       });
-      if (said === null) return;
+      if (initialChunks === null) return;
       const body = new ReadableStream<Uint8Array>({
         start(controller) {
           parts.controller = controller;
-          for (const frame of said) controller.enqueue(encoder.encode(frame));
+          for (const frame of initialChunks) controller.enqueue(encoder.encode(frame));
         },
         cancel() {
           parts.closed = true;
@@ -104,11 +112,11 @@ function listen(wire: Wire, timers: ManualTimers, said: readonly string[] | null
   return {
     outcome,
     closed: () => parts.closed,
-    say: (text: string) => parts.controller?.enqueue(encoder.encode(text)),
+    send: (text: string) => parts.controller?.enqueue(encoder.encode(text)),
   };
 }
 
-/** Until the SDKs are idle, too. */
-async function quiet(): Promise<void> {
+/** Waits until the SDKs have no pending work. */
+async function waitForSdk(): Promise<void> {
   for (let turn = 0; turn < 20; turn += 1) await settled();
 }

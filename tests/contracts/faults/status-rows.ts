@@ -2,7 +2,7 @@ import type { Format } from "../../../simulated/providers/dialect";
 import { ALWAYS, type FaultRow, KEY, MOST_REQUESTS, WIRES } from "./fault-row";
 import type { WireFault } from "./fault-server";
 
-const failing =
+const failWith =
   (status: number, headers: Readonly<Record<string, string>> = {}) =>
   (): WireFault => ({
     kind: "answer",
@@ -11,16 +11,21 @@ const failing =
     body: JSON.stringify({ error: { message: `The provider is not well (${status}).` } }),
   });
 
-/** An error of this class as the format expresses it. */
-const refusing =
+/**
+ * A response with an error of this class, as the format expresses it. Its text contains the key.
+ */
+const refuseWith =
   (failureClass: string, status?: number) =>
   (format: Format): WireFault => {
-    const known = WIRES[format].errors.find(
+    const errorCase = WIRES[format].errors.find(
       (one) => one.failureClass === failureClass && one.status < 413,
     );
-    if (!known) throw new Error(`${format} has no words for ${failureClass}`);
-    const body = JSON.stringify(known.body).replace('"message":"', `"message":"The key ${KEY}: `);
-    return { kind: "answer", status: status ?? known.status, body };
+    if (!errorCase) throw new Error(`${format} has no words for ${failureClass}`);
+    const body = JSON.stringify(errorCase.body).replace(
+      '"message":"',
+      `"message":"The key ${KEY}: `,
+    );
+    return { kind: "answer", status: status ?? errorCase.status, body };
   };
 
 const inASecond = (): WireFault => ({
@@ -34,21 +39,21 @@ const RATE_LIMITS: readonly FaultRow[] = [
   {
     fault: "429 without a wait",
     calls: 1,
-    make: failing(429),
+    make: failWith(429),
     codes: ["rate_limited"],
     end: "goes on",
   },
   {
     fault: "429, retry-after: 1",
     calls: 1,
-    make: failing(429, { "retry-after": "1" }),
+    make: failWith(429, { "retry-after": "1" }),
     codes: ["rate_limited"],
     end: "goes on",
   },
   {
     fault: "429, retry-after-ms: 300",
     calls: 1,
-    make: failing(429, { "retry-after-ms": "300" }),
+    make: failWith(429, { "retry-after-ms": "300" }),
     codes: ["rate_limited"],
     end: "goes on",
   },
@@ -62,14 +67,14 @@ const RATE_LIMITS: readonly FaultRow[] = [
   {
     fault: "429, retry-after: 1000000000",
     calls: 1,
-    make: failing(429, { "retry-after": "1000000000" }),
+    make: failWith(429, { "retry-after": "1000000000" }),
     codes: ["rate_limited"],
     end: "goes on",
   },
   {
     fault: "429, retry-after: 1000000000, always",
     calls: ALWAYS,
-    make: failing(429, { "retry-after": "1000000000" }),
+    make: failWith(429, { "retry-after": "1000000000" }),
     codes: ["rate_limited"],
     end: "fails",
     requests: 3,
@@ -77,7 +82,7 @@ const RATE_LIMITS: readonly FaultRow[] = [
   {
     fault: "429 always",
     calls: ALWAYS,
-    make: failing(429),
+    make: failWith(429),
     codes: ["rate_limited"],
     end: "fails",
     requests: MOST_REQUESTS,
@@ -88,14 +93,14 @@ const SERVER_ERRORS: readonly FaultRow[] = [500, 502, 503, 524, 529].flatMap((st
   {
     fault: `${status} once`,
     calls: 1,
-    make: failing(status),
+    make: failWith(status),
     codes: ["server_error", "overloaded", "timeout"],
     end: "goes on" as const,
   },
   {
     fault: `${status} always`,
     calls: ALWAYS,
-    make: failing(status),
+    make: failWith(status),
     codes: ["server_error", "overloaded", "timeout"],
     end: "fails" as const,
     requests: MOST_REQUESTS,
@@ -106,7 +111,7 @@ const REFUSALS: readonly FaultRow[] = [
   {
     fault: "400 context too long once",
     calls: 1,
-    make: refusing("context_too_long"),
+    make: refuseWith("context_too_long"),
     codes: ["context_too_long"],
     end: "goes on",
   },
@@ -115,14 +120,14 @@ const REFUSALS: readonly FaultRow[] = [
     calls: 1,
     after: 4,
     works: true,
-    make: refusing("context_too_long"),
+    make: refuseWith("context_too_long"),
     codes: ["context_too_long"],
     end: "goes on",
   },
   {
     fault: "400 context too long always",
     calls: ALWAYS,
-    make: refusing("context_too_long"),
+    make: refuseWith("context_too_long"),
     codes: ["context_too_long"],
     end: "fails",
     requests: 3,
@@ -130,7 +135,7 @@ const REFUSALS: readonly FaultRow[] = [
   {
     fault: "401",
     calls: ALWAYS,
-    make: refusing("bad_credentials", 401),
+    make: refuseWith("bad_credentials", 401),
     codes: ["bad_credentials"],
     end: "fails",
     requests: 1,
@@ -138,7 +143,7 @@ const REFUSALS: readonly FaultRow[] = [
   {
     fault: "403",
     calls: ALWAYS,
-    make: refusing("bad_credentials", 403),
+    make: refuseWith("bad_credentials", 403),
     codes: ["bad_credentials"],
     end: "fails",
     requests: 1,

@@ -2,7 +2,7 @@ import { MAX_LINE_BYTES } from "../../../src/providers/call-limits";
 import { ALWAYS, type FaultRow, MOST_REQUESTS } from "./fault-row";
 import type { WireFault } from "./fault-server";
 
-const streaming =
+const streamWith =
   (
     change: (whole: Buffer) => readonly Buffer[],
     ending: "end" | "reset" | "silence" = "end",
@@ -10,10 +10,10 @@ const streaming =
   ) =>
   (): WireFault => ({ kind: "stream", change, ending, headers: { "content-type": type } });
 
-/** A reply whose text is changed as a whole. */
+/** A reply whose complete text is changed. */
 export const whole = (change: (text: string) => string) =>
-  streaming((bytes) => [Buffer.from(change(bytes.toString()))]);
-const bytewise = (bytes: Buffer): Buffer[] => Array.from(bytes, (byte) => Buffer.of(byte));
+  streamWith((bytes) => [Buffer.from(change(bytes.toString()))]);
+const singleBytes = (bytes: Buffer): Buffer[] => Array.from(bytes, (byte) => Buffer.of(byte));
 
 function piecesOf(bytes: Buffer, size: number): Buffer[] {
   return Array.from({ length: Math.ceil(bytes.length / size) }, (_, n) =>
@@ -32,7 +32,7 @@ const SILENCE: readonly FaultRow[] = [
   {
     fault: "headers only, until its first round's time is up",
     calls: ALWAYS,
-    make: streaming(() => [], "silence"),
+    make: streamWith(() => [], "silence"),
     codes: ["initial_round_timeout"],
     end: "fails",
   },
@@ -41,7 +41,10 @@ const SILENCE: readonly FaultRow[] = [
 const cutAt = (share: number, ending: "end" | "reset"): FaultRow => ({
   fault: `${ending === "end" ? "ended" : "connection lost"} after ${share} % of the bytes`,
   calls: 1,
-  make: streaming((bytes) => [bytes.subarray(0, Math.floor((bytes.length * share) / 100))], ending),
+  make: streamWith(
+    (bytes) => [bytes.subarray(0, Math.floor((bytes.length * share) / 100))],
+    ending,
+  ),
   codes: ["stream_cut", "connection_lost", "connection_failed", "empty_reply", "bad_response"],
   end: "goes on",
 });
@@ -76,14 +79,14 @@ const STREAMS: readonly FaultRow[] = [
   {
     fault: "SSE: characters split, a byte at a time",
     calls: 1,
-    make: streaming(bytewise),
+    make: streamWith(singleBytes),
     codes: [],
     end: "goes on",
   },
   {
     fault: "SSE: in pieces of 7 bytes",
     calls: 1,
-    make: streaming((bytes) => piecesOf(bytes, 7)),
+    make: streamWith((bytes) => piecesOf(bytes, 7)),
     codes: [],
     end: "goes on",
   },
@@ -118,7 +121,7 @@ const STREAMS: readonly FaultRow[] = [
   {
     fault: "SSE: a web page with 200",
     calls: 1,
-    make: streaming(
+    make: streamWith(
       () => [Buffer.from("<!DOCTYPE html><title>Sign in</title>")],
       "end",
       "text/html",
@@ -143,5 +146,5 @@ const STREAMS: readonly FaultRow[] = [
   },
 ];
 
-/** The reply's bytes are late, cut or changed on the wire. */
+/** The bytes of the reply are late, incomplete or changed. */
 export const STREAM_ROWS: readonly FaultRow[] = [...SILENCE, ...CUTS, ...STREAMS];

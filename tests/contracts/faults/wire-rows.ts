@@ -4,7 +4,7 @@ import { STATUS_ROWS } from "./status-rows";
 import { STREAM_ROWS } from "./stream-rows";
 
 /**
- * Every fault of a provider that a run must survive, as data: the bytes sent instead, and the
- * expected outcome.
+ * Every fault of a provider that a run must survive, as data: the bytes that are sent instead, and
+ * the expected outcome.
  */
 export const FAULT_ROWS: readonly FaultRow[] = [...STATUS_ROWS, ...STREAM_ROWS, ...REPLY_ROWS];

@@ -1,11 +1,11 @@
 import { describe, expect, it } from "vitest";
 import type { Part } from "../../../src/providers/attachment-parts";
 import type { Message } from "../../../src/providers/provider";
-import { assistant, body, call, result, said, thought, TOOL, user } from "./requests";
+import { assistant, body, call, result, textItem, thinkingItem, TOOL, user } from "./requests";
 
 /**
- * Whether the provider finds a prompt in its cache depends on the bytes of its start and on the
- * cache marks.
+ * The provider finds a prompt in its cache only if the bytes of the beginning are the same and the
+ * cache marks are in the right places.
  */
 
 const MARK = '"cache_control":{"type":"ephemeral"}';
@@ -17,7 +17,7 @@ const many = Array.from({ length: 30 }, (_, n) => `call_${n}`);
 const FIRST: Message[] = [user("the question")];
 const SECOND: Message[] = [
   ...FIRST,
-  assistant(thought("hm"), said("so"), ...many.map((id) => call(id))),
+  assistant(thinkingItem("hm"), textItem("so"), ...many.map((id) => call(id))),
   ...many.map((id) => result(id)),
 ];
 const THIRD: Message[] = [...SECOND, user("newer answers"), assistant(call("z")), result("z")];
@@ -28,9 +28,9 @@ describe("calls of one round", () => {
   );
 
   it.each([
-    { name: "the second starts with the first", before: first, after: second },
+    { name: "the second request begins with the first", before: first, after: second },
     {
-      name: "the third starts with the second if newer answers joined the results",
+      name: "the third request begins with the second if newer answers follow the results",
       before: second,
       after: third,
     },
@@ -41,7 +41,7 @@ describe("calls of one round", () => {
     expect(unmarked(after.messages).startsWith(beginning)).toBe(true);
   });
 
-  it("mark the end of the tools and instructions, of the previous call's part, and of their own part", () => {
+  it("mark the end of the instructions, of the previous call's messages, and of their own messages", () => {
     expect(marks(first)).toBe(2);
     for (const one of [second, third]) {
       expect(marks(one)).toBe(3);
@@ -57,14 +57,14 @@ describe("calls of one round", () => {
     expect(marks(endOfFirst)).toBe(1);
   });
 
-  it("are deterministic: independent of clock and chance", () => {
+  it("are deterministic: they do not depend on the clock or on random numbers", () => {
     expect(JSON.stringify(body({ ...parts, messages: THIRD }))).toBe(JSON.stringify(third));
     expect(JSON.stringify(third)).not.toMatch(/\d{10,}|\d{4}-\d{2}-\d{2}T/);
   });
 });
 
 describe("a call without a next call", () => {
-  it("writes no cache of its messages", () => {
+  it("writes no cache for its messages", () => {
     const last = body({ ...parts, continues: false, messages: FIRST });
     expect(marks(last.messages)).toBe(0);
     expect(marks(last.system)).toBe(1);
@@ -91,7 +91,7 @@ describe("attachments of a question", () => {
   ];
 
   it.each([true, false])(
-    "ends with a mark that two rounds share, if a next call follows: %s",
+    "end with a mark that two rounds share, whether or not a next call follows (%s)",
     (continues) => {
       const rounds = ["round one", "round two, with answers"].map((text) =>
         body({ ...parts, continues, messages: [asked(text)] }),
@@ -103,13 +103,13 @@ describe("attachments of a question", () => {
     },
   );
 
-  it("keep all marks within the four that are allowed", () => {
+  it("never cause more than the four marks that are allowed", () => {
     const long = [asked("the question"), ...THIRD.slice(1)];
     expect(marks(body({ ...parts, messages: long }))).toBe(4);
     expect(marks(body({ ...parts, messages: [asked("")] }))).toBe(2);
   });
 });
 
-it("have the mark on the tools if there are no instructions", () => {
+it("the last tool has a mark if there are no instructions", () => {
   expect(marks(body({ tools: [TOOL, { ...TOOL, name: "g" }], system: "" }).tools.at(-1))).toBe(1);
 });

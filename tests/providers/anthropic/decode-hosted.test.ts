@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { asks, block, decode, ends, says, start } from "./frames";
+import { hostedUseBlock, block, decode, stopEvent, textBlock, start } from "./frames";
 import { call, hosted, searchUse } from "./requests";
 
 describe("hosted tools", () => {
@@ -16,9 +16,12 @@ describe("hosted tools", () => {
 
   it.each([
     {
-      name: "a search",
-      frames: [asks(0, "s", "web_search", '{"que', 'ry":"rain"}'), found("s", [page, page])],
-      gives: [
+      name: "reports a search with its result",
+      frames: [
+        hostedUseBlock(0, "s", "web_search", '{"que', 'ry":"rain"}'),
+        found("s", [page, page]),
+      ],
+      expected: [
         {
           name: "web_search",
           input: "rain",
@@ -28,67 +31,71 @@ describe("hosted tools", () => {
       ],
     },
     {
-      name: "a search that failed",
+      name: "reports a search that failed",
       frames: [
-        asks(0, "s", "web_search", '{"query":"rain"}'),
+        hostedUseBlock(0, "s", "web_search", '{"query":"rain"}'),
         found("s", { type: "web_search_tool_result_error", error_code: "max_uses_exceeded" }),
       ],
-      gives: [{ name: "web_search", input: "rain", outcome: "error", output: "max_uses_exceeded" }],
+      expected: [
+        { name: "web_search", input: "rain", outcome: "error", output: "max_uses_exceeded" },
+      ],
     },
     {
-      name: "code that ran",
+      name: "reports code that ran",
       frames: [
-        asks(0, "c", "bash_code_execution", '{"command":"ls"}'),
+        hostedUseBlock(0, "c", "bash_code_execution", '{"command":"ls"}'),
         ran("c", { stdout: "a.txt", stderr: "warn", return_code: 0 }),
       ],
-      gives: [{ name: "code_execution", input: "ls", outcome: "ok", output: "a.txt\nwarn" }],
+      expected: [{ name: "code_execution", input: "ls", outcome: "ok", output: "a.txt\nwarn" }],
     },
     {
-      name: "code that failed",
+      name: "reports code that failed",
       frames: [
-        asks(0, "c", "bash_code_execution", '{"command":"ls"}'),
+        hostedUseBlock(0, "c", "bash_code_execution", '{"command":"ls"}'),
         ran("c", { stdout: "", stderr: "no", return_code: 2 }),
       ],
-      gives: [{ name: "code_execution", input: "ls", outcome: "error", output: "no" }],
+      expected: [{ name: "code_execution", input: "ls", outcome: "error", output: "no" }],
     },
     {
-      name: "no use without its result",
-      frames: [asks(0, "s", "web_search", '{"query":"rain"}')],
-      gives: undefined,
+      name: "reports no use without a result",
+      frames: [hostedUseBlock(0, "s", "web_search", '{"query":"rain"}')],
+      expected: undefined,
     },
-  ])("reports $name", ({ frames, gives }) => {
-    expect(decode([start(), ...frames.flat(), ends("end_turn")]).stop.hosted).toEqual(gives);
+  ])("$name", ({ frames, expected }) => {
+    expect(decode([start(), ...frames.flat(), stopEvent("end_turn")]).stop.hosted).toEqual(
+      expected,
+    );
   });
 
-  it("shows each use on a separate line", () => {
+  it("shows the input of each use on a separate line", () => {
     const frames = [
-      ...asks(0, "s", "web_search", '{"query":"rain"}'),
-      ...asks(1, "t", "web_search", '{"query":"snow"}'),
+      ...hostedUseBlock(0, "s", "web_search", '{"query":"rain"}'),
+      ...hostedUseBlock(1, "t", "web_search", '{"query":"snow"}'),
     ];
-    const { events } = decode([start(), ...frames, ends("end_turn")]);
+    const { events } = decode([start(), ...frames, stopEvent("end_turn")]);
     expect(events.map((event) => (event.type === "hosted_tool" ? event.text : ""))).toEqual([
       "rain",
       "\nsnow",
     ]);
   });
 
-  it("finds the query in the previous reply", () => {
+  it("finds the query of a search in the previous reply", () => {
     const { stop } = decode(
-      [start(), ...found("s", [page]), ends("end_turn")],
+      [start(), ...found("s", [page]), stopEvent("end_turn")],
       [hosted(searchUse("s")), call("a")],
     );
     expect(stop.hosted).toMatchObject([{ input: "q", outcome: "ok" }]);
   });
 
-  it("are returned as blocks that survive being stored, with the container that ran code", () => {
+  it("are returned as blocks that can be stored, with the id of the container", () => {
     const frames = [
-      asks(0, "c", "bash_code_execution", '{"command":"ls"}'),
+      hostedUseBlock(0, "c", "bash_code_execution", '{"command":"ls"}'),
       ran("c", { stdout: "", return_code: 0 }),
     ].flat();
     const { stop } = decode([
       start(),
       ...frames,
-      ends("end_turn", { container: { id: "container_1", expires_at: "later" } }),
+      stopEvent("end_turn", { container: { id: "container_1", expires_at: "later" } }),
     ]);
     expect(JSON.parse(JSON.stringify(stop.items))).toEqual([
       {
@@ -118,7 +125,7 @@ describe("hosted tools", () => {
     ]);
   });
 
-  it("reports sources with the passage that cites them, and keeps them with their text", () => {
+  it("reports sources with the passage that cites them, and stores them with their text", () => {
     const citation = {
       type: "web_search_result_location",
       url: "https://a.example",
@@ -132,7 +139,7 @@ describe("hosted tools", () => {
       { type: "text_delta", text: "It rains." },
       { type: "citations_delta", citation },
     );
-    const { stop } = decode([start(), ...says(0, "So: "), ...cited, ends("end_turn")]);
+    const { stop } = decode([start(), ...textBlock(0, "So: "), ...cited, stopEvent("end_turn")]);
     expect(stop.citations).toEqual([{ url: "https://a.example", title: "A", text: "It rains." }]);
     expect(stop.items.at(-1)).toEqual({
       type: "text",

@@ -1,24 +1,24 @@
 import { describe, expect, it } from "vitest";
 import { MAX_REPLY_CHARS } from "../../../src/providers/call-limits";
-import { block, calls, decode, ends, says, start } from "./frames";
+import { block, calls, decode, stopEvent, textBlock, start } from "./frames";
 
 const vote = calls(1, "toolu_1", "vote", '{"agent_id":', '"agent1"}');
 const itemsOf = (...frames: unknown[]) =>
-  decode([start(), ...frames.flat(), ends("end_turn")]).stop.items;
+  decode([start(), ...frames.flat(), stopEvent("end_turn")]).stop.items;
 
 describe("blocks", () => {
   it.each([
     {
       name: "a text in pieces",
-      frames: [says(0, "Hel", "lo")],
-      gives: [{ type: "text", text: "Hello" }],
+      frames: [textBlock(0, "Hel", "lo")],
+      expected: [{ type: "text", text: "Hello" }],
     },
     {
-      name: "a text that starts with its block",
+      name: "a text that begins in the start event of its block",
       frames: [block(0, { type: "text", text: "Hi" })],
-      gives: [{ type: "text", text: "Hi" }],
+      expected: [{ type: "text", text: "Hi" }],
     },
-    { name: "no text", frames: [says(0)], gives: [] },
+    { name: "no text", frames: [textBlock(0)], expected: [] },
     {
       name: "thinking with its signature",
       frames: [
@@ -30,10 +30,12 @@ describe("blocks", () => {
           { type: "signature_delta", signature: "c2ln" },
         ),
       ],
-      gives: [{ type: "reasoning", text: "hm", opaque: { type: "thinking", signature: "c2ln" } }],
+      expected: [
+        { type: "reasoning", text: "hm", opaque: { type: "thinking", signature: "c2ln" } },
+      ],
     },
     {
-      name: "thinking that is hidden",
+      name: "hidden thinking",
       frames: [
         block(
           0,
@@ -41,52 +43,57 @@ describe("blocks", () => {
           { type: "signature_delta", signature: "c2ln" },
         ),
       ],
-      gives: [{ type: "reasoning", text: "", opaque: { type: "thinking", signature: "c2ln" } }],
+      expected: [{ type: "reasoning", text: "", opaque: { type: "thinking", signature: "c2ln" } }],
     },
     {
       name: "redacted thinking",
       frames: [block(0, { type: "redacted_thinking", data: "ZW5j" })],
-      gives: [{ type: "reasoning", text: "", opaque: { type: "redacted_thinking", data: "ZW5j" } }],
+      expected: [
+        { type: "reasoning", text: "", opaque: { type: "redacted_thinking", data: "ZW5j" } },
+      ],
     },
     {
       name: "a call without arguments",
       frames: [calls(0, "a", "vote", "")],
-      gives: [{ type: "tool_call", id: "a", name: "vote", arguments: "{}" }],
+      expected: [{ type: "tool_call", id: "a", name: "vote", arguments: "{}" }],
     },
     {
-      name: "broken arguments unchanged",
+      name: "invalid arguments, which are kept unchanged",
       frames: [calls(0, "a", "vote", '{"x":')],
-      gives: [{ type: "tool_call", id: "a", name: "vote", arguments: '{"x":' }],
+      expected: [{ type: "tool_call", id: "a", name: "vote", arguments: '{"x":' }],
     },
     {
-      name: "two calls with the same id, separately",
+      name: "two calls with the same id, which stay separate",
       frames: [calls(0, "a", "f"), calls(1, "a", "g")],
-      gives: [
+      expected: [
         { type: "tool_call", id: "a", name: "f", arguments: "{}" },
         { type: "tool_call", id: "call00001", name: "g", arguments: "{}" },
       ],
     },
     {
-      name: "no part of an unknown block",
-      frames: [block(0, { type: "hologram" }, { type: "text_delta", text: "x" }), says(1, "ok")],
-      gives: [{ type: "text", text: "ok" }],
+      name: "an unknown block, which is ignored",
+      frames: [
+        block(0, { type: "hologram" }, { type: "text_delta", text: "x" }),
+        textBlock(1, "ok"),
+      ],
+      expected: [{ type: "text", text: "ok" }],
     },
     {
-      name: "no part of a delta of another kind",
+      name: "a delta of another type, which is ignored",
       frames: [
         block(0, { type: "text", text: "" }, { type: "input_json_delta", partial_json: "x" }),
       ],
-      gives: [],
+      expected: [],
     },
-  ])("reads $name", ({ frames, gives }) => expect(itemsOf(...frames)).toEqual(gives));
+  ])("reads $name", ({ frames, expected }) => expect(itemsOf(...frames)).toEqual(expected));
 
-  it("yields each delta on arrival, with the index of its call", () => {
+  it("each delta is yielded on arrival, with the index of its call", () => {
     const frames = [
       start(),
-      ...says(0, "a"),
+      ...textBlock(0, "a"),
       ...vote,
       ...calls(2, "b", "read_file", "{}"),
-      ends("tool_use"),
+      stopEvent("tool_use"),
     ];
     expect(decode(frames).events).toEqual([
       { type: "text", text: "a" },
@@ -96,28 +103,26 @@ describe("blocks", () => {
     ]);
   });
 
-  it("keeps the order of the blocks", () => {
-    expect(itemsOf(vote, says(2, "then"), calls(3, "b", "f")).map(({ type }) => type)).toEqual([
-      "tool_call",
-      "text",
-      "tool_call",
-    ]);
+  it("the order of the blocks is kept", () => {
+    expect(itemsOf(vote, textBlock(2, "then"), calls(3, "b", "f")).map(({ type }) => type)).toEqual(
+      ["tool_call", "text", "tool_call"],
+    );
   });
 
-  it("never reuses an id of the conversation", () => {
-    const { stop } = decode([start(), ...vote, ends("tool_use")], [], ["toolu_1"]);
+  it("an id of the conversation is never used again", () => {
+    const { stop } = decode([start(), ...vote, stopEvent("tool_use")], [], ["toolu_1"]);
     expect(stop.items).toMatchObject([
       { type: "tool_call", id: expect.not.stringMatching("toolu_1") },
     ]);
   });
 
-  it("replaces an id that the API would not accept back", () => {
+  it("an id that the API would refuse later is replaced", () => {
     expect(itemsOf(calls(0, "functions.f:0", "f"))).toMatchObject([
       { type: "tool_call", id: "call00000" },
     ]);
   });
 
-  it("is read whole if a server does not stream", () => {
+  it("a reply that is not streamed is read completely", () => {
     const content = [
       { type: "thinking", thinking: "hm", signature: "c2ln" },
       { type: "text", text: "ok" },
@@ -137,15 +142,18 @@ describe("blocks", () => {
     });
   });
 
-  it("reads a message that starts twice once", () => {
+  it("a message that starts twice is read once", () => {
     const whole = start({ content: [{ type: "text", text: "ok" }] });
-    expect(decode([whole, whole, ends("end_turn")]).stop.items).toEqual([
+    expect(decode([whole, whole, stopEvent("end_turn")]).stop.items).toEqual([
       { type: "text", text: "ok" },
     ]);
   });
 
   it.each([
-    { name: "in texts", frames: Array.from({ length: 5 }, () => says(0, "x".repeat(1_000_000))) },
+    {
+      name: "in texts",
+      frames: Array.from({ length: 5 }, () => textBlock(0, "x".repeat(1_000_000))),
+    },
     {
       name: "in signatures",
       frames: [
@@ -173,88 +181,92 @@ describe("blocks", () => {
 
 describe("the end", () => {
   it.each([
-    { name: "end_turn", gives: "stop" },
-    { name: "stop_sequence", gives: "stop" },
-    { name: "tool_use", gives: "stop" },
-    { name: "max_tokens", gives: "length" },
-    { name: "model_context_window_exceeded", gives: "length" },
-    { name: "refusal", gives: "refusal" },
-    { name: "pause_turn", gives: "length" },
-    { name: "whatever", gives: "unknown" },
-  ])("reads $name without calls as $gives", ({ name, gives }) => {
-    expect(decode([start(), ...says(0, "x"), ends(name)]).stop.reason).toBe(gives);
+    { name: "end_turn", expected: "stop" },
+    { name: "stop_sequence", expected: "stop" },
+    { name: "tool_use", expected: "stop" },
+    { name: "max_tokens", expected: "length" },
+    { name: "model_context_window_exceeded", expected: "length" },
+    { name: "refusal", expected: "refusal" },
+    { name: "pause_turn", expected: "length" },
+    { name: "unheard_of", expected: "unknown" },
+  ])("reads $name without calls as $expected", ({ name, expected }) => {
+    expect(decode([start(), ...textBlock(0, "x"), stopEvent(name)]).stop.reason).toBe(expected);
   });
 
   it.each([
-    { name: "end_turn", gives: "tool_calls" },
-    { name: "stop_sequence", gives: "tool_calls" },
-    { name: "tool_use", gives: "tool_calls" },
-    { name: "pause_turn", gives: "tool_calls" },
-    { name: "max_tokens", gives: "length" },
-    { name: "refusal", gives: "refusal" },
-    { name: "whatever", gives: "unknown" },
-  ])("keeps the calls under $name", ({ name, gives }) => {
-    const { stop } = decode([start(), ...vote, ends(name)]);
-    expect(stop.reason).toBe(gives);
+    { name: "end_turn", expected: "tool_calls" },
+    { name: "stop_sequence", expected: "tool_calls" },
+    { name: "tool_use", expected: "tool_calls" },
+    { name: "pause_turn", expected: "tool_calls" },
+    { name: "max_tokens", expected: "length" },
+    { name: "refusal", expected: "refusal" },
+    { name: "unheard_of", expected: "unknown" },
+  ])("keeps the calls of a reply that ends with $name", ({ name, expected }) => {
+    const { stop } = decode([start(), ...vote, stopEvent(name)]);
+    expect(stop.reason).toBe(expected);
     expect(stop.items).toEqual([
       { type: "tool_call", id: "toolu_1", name: "vote", arguments: '{"agent_id":"agent1"}' },
     ]);
   });
 
   it.each([
-    { name: "nothing at all", frames: [] },
+    { name: "no events", frames: [] },
     { name: "a message that only starts", frames: [start()] },
-    { name: "a whole call, but no stop reason", frames: [start(), ...vote] },
-    { name: "a stop reason that is null", frames: [start(), ...says(0, "x"), ends(null)] },
+    { name: "a complete call, but no stop reason", frames: [start(), ...vote] },
+    {
+      name: "a stop reason that is null",
+      frames: [start(), ...textBlock(0, "x"), stopEvent(null)],
+    },
     {
       name: "a stop without a reason",
-      frames: [start(), ...says(0, "x"), { type: "message_stop" }],
+      frames: [start(), ...textBlock(0, "x"), { type: "message_stop" }],
     },
     {
       name: "a stop reason in the middle of a block",
-      frames: [start(), ...vote.slice(0, 2), ends("tool_use")],
+      frames: [start(), ...vote.slice(0, 2), stopEvent("tool_use")],
     },
     {
       name: "an open block whose message started after it",
-      frames: [...vote.slice(0, 2), start(), ends("tool_use")],
+      frames: [...vote.slice(0, 2), start(), stopEvent("tool_use")],
     },
     {
       name: "a block that starts after the stop reason",
-      frames: [start(), ends("tool_use"), ...vote.slice(0, 2)],
+      frames: [start(), stopEvent("tool_use"), ...vote.slice(0, 2)],
     },
-  ])("treats $name as cut", ({ frames }) => {
+  ])("treats $name as incomplete", ({ frames }) => {
     expect(() => decode(frames)).toThrow(
       expect.objectContaining({ failureClass: "transient", code: "stream_cut" }),
     );
   });
 
   it.each([
-    { name: "another block", frames: says(1, "y") },
+    { name: "another block", frames: textBlock(1, "y") },
     { name: "a block that only starts", frames: vote.slice(0, 1) },
-    { name: "another stop reason", frames: [ends("max_tokens")] },
+    { name: "another stop reason", frames: [stopEvent("max_tokens")] },
     {
-      name: "the whole message again",
-      frames: [start(), ...says(0, "x"), ends("end_turn"), { type: "message_stop" }],
+      name: "the complete message again",
+      frames: [start(), ...textBlock(0, "x"), stopEvent("end_turn"), { type: "message_stop" }],
     },
   ])("is message_stop: $name after it does not count", ({ frames }) => {
     const { stop } = decode([
       start(),
-      ...says(0, "x"),
-      ends("end_turn"),
+      ...textBlock(0, "x"),
+      stopEvent("end_turn"),
       { type: "message_stop" },
       ...frames,
     ]);
     expect(stop).toMatchObject({ reason: "stop", items: [{ type: "text", text: "x" }] });
   });
 
-  it("is not a message_stop before the stop reason", () => {
+  it("is not reached by a message_stop before the stop reason", () => {
     expect(
-      decode([start(), ...says(0, "x"), { type: "message_stop" }, ends("end_turn")]).stop.reason,
+      decode([start(), ...textBlock(0, "x"), { type: "message_stop" }, stopEvent("end_turn")]).stop
+        .reason,
     ).toBe("stop");
   });
 
   it("needs no message_stop", () => {
-    expect(decode([start(), ...says(0, "x"), ends("end_turn")]).stop.reason).toBe("stop");
+    expect(decode([start(), ...textBlock(0, "x"), stopEvent("end_turn")]).stop.reason).toBe("stop");
   });
 });
 
@@ -269,6 +281,12 @@ it.each([
   { type: "message_delta" },
 ])("ignores %j", (frame) =>
   expect(() =>
-    decode([start(), frame, ...says(0, "x"), { type: "content_block_stop" }, ends("end_turn")]),
+    decode([
+      start(),
+      frame,
+      ...textBlock(0, "x"),
+      { type: "content_block_stop" },
+      stopEvent("end_turn"),
+    ]),
   ).not.toThrow(),
 );

@@ -5,7 +5,7 @@ import { ANTHROPIC } from "../../contracts/anthropic-wire";
 import { endpointAt } from "../../fakes/endpoint";
 import { request } from "./requests";
 
-/** The addresses and headers of requests. */
+/** Tests the URLs and headers of requests. */
 
 async function sent(
   baseUrl: string,
@@ -65,11 +65,11 @@ describe("headers", () => {
   };
   const BASE = "https://api.anthropic.com";
 
-  it("are these and no others in any environment", async () => {
+  it("are only these, with any environment variables", async () => {
     expect((await sent(BASE))?.headers).toEqual(ORDINARY);
   });
 
-  it("name the betas of the config and the service", async () => {
+  it("contain the betas of the config and of the service", async () => {
     const { headers } =
       (await sent(
         BASE,
@@ -82,7 +82,7 @@ describe("headers", () => {
     });
   });
 
-  it("name another version if the endpoint requires it", async () => {
+  it("contain another version if the endpoint requires it", async () => {
     expect((await sent(BASE, { apiVersion: "2026-10-21" }))?.headers).toMatchObject({
       "anthropic-version": "2026-10-21",
     });

@@ -1,7 +1,9 @@
 import { createDecoder } from "../../../src/providers/anthropic/decode";
 import type { ReplyItem } from "../../../src/providers/provider";
 
-/** Events of a stream as the provider sends them, and the decoded result of a whole stream. */
+/**
+ * Builders for events as the provider sends them, and a function that decodes a complete stream.
+ */
 
 export const start = (fields: object = {}) => ({
   type: "message_start",
@@ -12,11 +14,11 @@ export const block = (index: number, content: object, ...deltas: object[]) => [
   ...deltas.map((delta) => ({ type: "content_block_delta", index, delta })),
   { type: "content_block_stop", index },
 ];
-export const ends = (stop_reason: string | null, more: object = {}) => ({
+export const stopEvent = (stop_reason: string | null, more: object = {}) => ({
   type: "message_delta",
   delta: { stop_reason, ...more },
 });
-export const says = (index: number, ...pieces: string[]) =>
+export const textBlock = (index: number, ...pieces: string[]) =>
   block(index, { type: "text", text: "" }, ...pieces.map((text) => ({ type: "text_delta", text })));
 export const calls = (index: number, id: string, name: string, ...pieces: string[]) =>
   block(
@@ -24,7 +26,7 @@ export const calls = (index: number, id: string, name: string, ...pieces: string
     { type: "tool_use", id, name, input: {} },
     ...pieces.map((partial_json) => ({ type: "input_json_delta", partial_json })),
   );
-export const asks = (index: number, id: string, name: string, ...pieces: string[]) =>
+export const hostedUseBlock = (index: number, id: string, name: string, ...pieces: string[]) =>
   block(
     index,
     { type: "server_tool_use", id, name, input: {} },
@@ -33,10 +35,10 @@ export const asks = (index: number, id: string, name: string, ...pieces: string[
 
 export function decode(
   frames: readonly unknown[],
-  before: readonly ReplyItem[] = [],
-  taken: string[] = [],
+  earlierItems: readonly ReplyItem[] = [],
+  takenIds: string[] = [],
 ) {
-  const decoder = createDecoder({ takenIds: new Set(taken), items: before });
+  const decoder = createDecoder({ takenIds: new Set(takenIds), items: earlierItems });
   const events = frames.flatMap((frame) => decoder.push(frame));
   const stop = decoder.end();
   if (stop.type !== "stop") throw new Error("the decoder ends with a stop");

@@ -25,7 +25,7 @@ async function read(chunks: readonly Uint8Array[]) {
   return events;
 }
 
-/** JSON that looks like an event in places, because pure noise never gets past the first field. */
+/** JSON that looks like an event in places, because random JSON is ignored at once. */
 const value = fc.jsonValue({ maxDepth: 3 });
 const maybe = <T>(arbitrary: fc.Arbitrary<T>) =>
   fc.oneof({ weight: 4, arbitrary }, { weight: 1, arbitrary: value });
@@ -93,7 +93,7 @@ const frame = maybe(
   ),
 );
 
-it("for any frames of a server, only a cut is thrown, and the stored items can be sent back", () => {
+it("for any frames of a server, the only error is stream_cut, and stored items can be sent back", () => {
   let whole = 0;
   fc.assert(
     fc.property(fc.array(frame, { maxLength: 12 }), (frames) => {
@@ -128,7 +128,7 @@ it("for any frames of a server, only a cut is thrown, and the stored items can b
   expect(whole).toBeGreaterThan(countOf("decoder_inputs") / 10);
 });
 
-it("for any division of the bytes the reply is the same", async () => {
+it("the reply is the same for any division of the bytes", async () => {
   const bytes = new TextEncoder().encode(ANTHROPIC.encode(FULL).join(""));
   await fc.assert(
     fc.asyncProperty(fc.uniqueArray(fc.nat(bytes.length), { maxLength: 30 }), async (cuts) => {
@@ -145,7 +145,7 @@ it("for any division of the bytes the reply is the same", async () => {
   );
 });
 
-it("a stream with changed, missing or repeated bytes is a reply or a ProviderError, never another error", async () => {
+it("a stream with changed, missing or repeated bytes gives a reply or a ProviderError", async () => {
   const bytes = new TextEncoder().encode(ANTHROPIC.encode(FULL).join(""));
   await fc.assert(
     fc.asyncProperty(
@@ -166,7 +166,7 @@ it("a stream with changed, missing or repeated bytes is a reply or a ProviderErr
   );
 });
 
-it("noise instead of a stream is a ProviderError, never another error", async () => {
+it("random bytes instead of a stream give a ProviderError", async () => {
   await fc.assert(
     fc.asyncProperty(
       fc.array(fc.uint8Array({ maxLength: 60 }), { maxLength: 5 }),

@@ -3,30 +3,30 @@ import { expect, it } from "vitest";
 import { createJsonStrings, jsonStrings } from "../../../src/providers/anthropic/json-strings";
 
 it.each([
-  { name: "a query", value: { query: "rain in Bern" }, gives: "rain in Bern" },
+  { name: "reads a query", value: { query: "rain in Bern" }, expected: "rain in Bern" },
   {
-    name: "each value on a separate line",
+    name: "puts each value on a separate line",
     value: { command: "create", path: "/a.py", n: 3, file_text: "x = 1\n" },
-    gives: "create\n/a.py\nx = 1\n",
+    expected: "create\n/a.py\nx = 1\n",
   },
   {
-    name: "values in lists and objects",
+    name: "reads values in lists and objects",
     value: { a: ["x", { b: "y" }], c: "z" },
-    gives: "x\ny\nz",
+    expected: "x\ny\nz",
   },
   {
-    name: "quotes, marks and letters outside ASCII",
+    name: "reads quotation marks, punctuation and non-ASCII letters",
     value: { q: 'a "b" \\ {c}, [d]: ü 🌍' },
-    gives: 'a "b" \\ {c}, [d]: ü 🌍',
+    expected: 'a "b" \\ {c}, [d]: ü 🌍',
   },
-  { name: "nothing", value: {}, gives: "" },
-])("reads $name", ({ value, gives }) => expect(jsonStrings(value)).toBe(gives));
+  { name: "reads nothing from an empty object", value: {}, expected: "" },
+])("$name", ({ value, expected }) => expect(jsonStrings(value)).toBe(expected));
 
 it("reads escapes, also lone surrogates", () => {
   expect(createJsonStrings().push(String.raw`{"q":"\u00fc\ud83c\udf0d\n\t\/"}`)).toBe("ü🌍\n\t/");
 });
 
-it("returns the same for any division of the text, and every character once", () => {
+it("returns every character once, for any division of the text", () => {
   fc.assert(
     fc.property(fc.dictionary(fc.string(), fc.string()), fc.array(fc.nat(200)), (value, cuts) => {
       const text = JSON.stringify(value);

@@ -1,18 +1,28 @@
 import { describe, expect, it } from "vitest";
 import { PARAMS } from "../../../src/providers/anthropic/params";
 import { toBetas } from "../../../src/providers/anthropic/request";
-import { asks, block, calls, decode, ends, says, start } from "./frames";
-import { assistant, body, call, request, result, said, thought, TOOL, user } from "./requests";
+import { hostedUseBlock, block, calls, decode, stopEvent, textBlock, start } from "./frames";
+import {
+  assistant,
+  body,
+  call,
+  request,
+  result,
+  textItem,
+  thinkingItem,
+  TOOL,
+  user,
+} from "./requests";
 
-/** Defects of MassGen's own adapter for this format that this adapter does not have. */
+/** Defects of the MassGen adapter for this format. Our adapter does not have them. */
 
 describe("unlike MassGen's adapter", () => {
-  it("a reply with a decision and a tool call keeps both once, and sends no request by itself", () => {
+  it("a reply with a decision and a tool call keeps both, and causes no further request", () => {
     const { stop } = decode([
       start(),
       ...calls(0, "a", "vote", "{}"),
       ...calls(1, "b", "read_file", "{}"),
-      ends("tool_use"),
+      stopEvent("tool_use"),
     ]);
     expect(stop.items).toMatchObject([{ name: "vote" }, { name: "read_file" }]);
     expect(stop.reason).toBe("tool_calls");
@@ -21,7 +31,7 @@ describe("unlike MassGen's adapter", () => {
   it("all of the system text is sent, and no message replaces it", () => {
     const sent = body({
       system: "who you are\n\nhow to decide",
-      messages: [user("hi"), assistant(said("ok")), user("go on")],
+      messages: [user("hi"), assistant(textItem("ok")), user("go on")],
     });
     expect(sent.system).toMatchObject([{ text: "who you are\n\nhow to decide" }]);
     expect(sent.messages.map(({ role }: { role: string }) => role)).toEqual([
@@ -32,34 +42,34 @@ describe("unlike MassGen's adapter", () => {
   });
 
   it.each(["end_turn", "stop_sequence", "tool_use", "max_tokens", "something_new"])(
-    "a call counts under stop reason %s",
+    "a call counts with the stop reason %s",
     (reason) => {
       const { stop } = decode([
         start(),
         ...calls(0, "a", "vote", '{"agent_id":"agent1"}'),
-        ends(reason),
+        stopEvent(reason),
       ]);
       expect(stop.items).toMatchObject([{ type: "tool_call", name: "vote" }]);
     },
   );
 
-  it("a vote beside hosted work is not lost", () => {
+  it("a vote next to hosted tools is not lost", () => {
     const hostedWork = [
-      ...asks(0, "s", "web_search", '{"query":"q"}'),
+      ...hostedUseBlock(0, "s", "web_search", '{"query":"q"}'),
       ...block(1, { type: "web_search_tool_result", tool_use_id: "s", content: [] }),
     ];
     const { stop } = decode([
       start(),
       ...hostedWork,
-      ...says(2, "ok"),
+      ...textBlock(2, "ok"),
       ...calls(3, "a", "vote", "{}"),
-      ends("tool_use"),
+      stopEvent("tool_use"),
     ]);
     expect(stop.items.map(({ type }) => type)).toEqual(["hosted", "hosted", "text", "tool_call"]);
   });
 
   it.each(["enable_code_interpreter", "enable_code_execution", "enable_web_search", "cwd", "type"])(
-    "a config's %s is no parameter of the request",
+    "the config key %s does not become a parameter of the request",
     (name) => expect(PARAMS.kinds).not.toHaveProperty(name),
   );
 
@@ -74,7 +84,7 @@ describe("unlike MassGen's adapter", () => {
       start(),
       ...thinking,
       ...calls(1, "a", "f", "{}"),
-      ends("tool_use"),
+      stopEvent("tool_use"),
     ]);
     expect(events).toContainEqual({ type: "reasoning", text: "hm" });
     const sent = body({ messages: [user("hi"), assistant(...stop.items), result("a")] });
@@ -88,13 +98,13 @@ describe("unlike MassGen's adapter", () => {
   it("usage is read", () => {
     const { stop } = decode([
       start({ usage: { input_tokens: 3, output_tokens: 1 } }),
-      ...says(0, "x"),
-      ends("end_turn"),
+      ...textBlock(0, "x"),
+      stopEvent("end_turn"),
     ]);
     expect(stop.usage).toMatchObject({ input_tokens: 3 });
   });
 
-  it("the config's betas are kept beside the service's", () => {
+  it("the betas of the config are kept next to ours", () => {
     expect(
       toBetas(request({ model: "claude-opus-5-5", params: { betas: ["mine-1"] } })).split(","),
     ).toContain("mine-1");
@@ -106,9 +116,9 @@ describe("unlike MassGen's adapter", () => {
     );
   });
 
-  it("a long conversation is sent whole: no call without its result", () => {
+  it("a long conversation is sent completely, with the result of every call", () => {
     const rounds = Array.from({ length: 300 }, (_, n) => [
-      assistant(thought("hm"), call(`c${n}`)),
+      assistant(thinkingItem("hm"), call(`c${n}`)),
       result(`c${n}`),
     ]).flat();
     const { messages } = body({ tools: [TOOL], messages: [user("hi"), ...rounds] });

@@ -8,80 +8,80 @@ const problems = (params: Record<string, unknown>, model = "claude-sonnet-4-5") 
 describe("the config check", () => {
   it.each([
     {
-      name: "a temperature for an early model",
+      name: "accepts a temperature for an early model",
       params: { temperature: 0.5 },
       model: "claude-sonnet-4-5",
-      gives: [],
+      expected: [],
     },
     {
-      name: "any sampling for a late model",
+      name: "refuses sampling parameters for a late model",
       params: { temperature: 1, top_k: 5 },
       model: "claude-opus-4-7",
-      gives: ["temperature", "top_k"],
+      expected: ["temperature", "top_k"],
     },
     {
-      name: "temperature and top_p together",
+      name: "refuses temperature together with top_p",
       params: { temperature: 0.5, top_p: 0.9 },
       model: "claude-sonnet-4-5",
-      gives: ["top_p"],
+      expected: ["top_p"],
     },
     {
-      name: "both, for a model that accepts both",
+      name: "accepts both for a model that supports both",
       params: { temperature: 0.5, top_p: 0.9 },
       model: "claude-sonnet-4",
-      gives: [],
+      expected: [],
     },
     {
-      name: "a temperature while thinking",
+      name: "refuses a temperature with thinking",
       params: { temperature: 0.5, max_thinking_tokens: 2_000 },
       model: "claude-sonnet-4-5",
-      gives: ["temperature"],
+      expected: ["temperature"],
     },
     {
-      name: "the only valid temperature while thinking",
+      name: "accepts the only valid temperature with thinking",
       params: { temperature: 1, max_thinking_tokens: 2_000 },
       model: "claude-sonnet-4-5",
-      gives: [],
+      expected: [],
     },
     {
-      name: "top_k while thinking",
+      name: "refuses top_k with thinking",
       params: { top_k: 5, reasoning_effort: "high" },
       model: "claude-sonnet-4-5",
-      gives: ["top_k"],
+      expected: ["top_k"],
     },
     {
-      name: "a low top_p while thinking",
+      name: "refuses a low top_p with thinking",
       params: { top_p: 0.5, reasoning_effort: "high" },
       model: "claude-sonnet-4-5",
-      gives: ["top_p"],
+      expected: ["top_p"],
     },
     {
-      name: "thinking off",
+      name: "accepts thinking off",
       params: { thinking: { type: "disabled" } },
       model: "claude-sonnet-5",
-      gives: [],
+      expected: [],
     },
     {
-      name: "thinking off for a model that always thinks",
+      name: "refuses thinking off for a model that always thinks",
       params: { thinking: { type: "disabled" } },
       model: "claude-opus-5-5",
-      gives: ["thinking"],
+      expected: ["thinking"],
     },
     {
-      name: "invalid names of betas",
+      name: "refuses invalid names of betas",
       params: { betas: ["ok-1", "a b"] },
       model: "claude-sonnet-4-5",
-      gives: ["betas"],
+      expected: ["betas"],
     },
     {
-      name: "a blank stop text",
+      name: "refuses a blank stop text",
       params: { stop: [" "] },
       model: "claude-sonnet-4-5",
-      gives: ["stop"],
+      expected: ["stop"],
     },
-  ])("judges $name", ({ params, model, gives }) => expect(problems(params, model)).toEqual(gives));
+  ])("$name", ({ params, model, expected }) => expect(problems(params, model)).toEqual(expected));
 
-  it("names a remedy", () => {
+  it("reports how to correct the config", () => {
     expect(PARAMS.check?.({ temperature: 0.5 }, "claude-opus-5")).toEqual([
       {
         key: "temperature",
@@ -100,7 +100,7 @@ describe("the config check", () => {
     { model: "claude-sonnet-5-5", params: { reasoning_effort: "none" }, forces: false },
     { model: "claude-haiku-5-5", params: { reasoning_effort: "none" }, forces: true },
   ])(
-    "reports that $model with $params can be forced: $forces, like the request",
+    "knows whether a call of $model with $params can be forced ($forces), and the request agrees",
     ({ model, params, forces }) => {
       expect(PARAMS.forcesTools?.(params, model)).toBe(forces);
       expect(body({ model, params, tools: [TOOL], toolChoice: "required" }).tool_choice.type).toBe(
@@ -110,7 +110,7 @@ describe("the config check", () => {
   );
 });
 
-it("every parameter is sent under its own name or the format's name", () => {
+it("every parameter is sent with its own name or with the name of the format", () => {
   const bodyNames = new Set([
     "temperature",
     "top_p",
@@ -121,7 +121,7 @@ it("every parameter is sent under its own name or the format's name", () => {
     "service_tier",
     "metadata",
   ]);
-  const reworded = new Set([
+  const converted = new Set([
     "stop",
     "reasoning",
     "reasoning_effort",
@@ -129,5 +129,5 @@ it("every parameter is sent under its own name or the format's name", () => {
     "betas",
   ]);
   for (const name of Object.keys(PARAMS.kinds))
-    expect(bodyNames.has(name) || reworded.has(name), name).toBe(true);
+    expect(bodyNames.has(name) || converted.has(name), name).toBe(true);
 });

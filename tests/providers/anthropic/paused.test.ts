@@ -2,15 +2,15 @@ import { describe, expect, it } from "vitest";
 import { createAnthropic } from "../../../src/providers/anthropic";
 import type { ModelEvent, ModelRequest } from "../../../src/providers/provider";
 import { endpointAt } from "../../fakes/endpoint";
-import { asks, block, calls, ends, says, start } from "./frames";
+import { hostedUseBlock, block, calls, stopEvent, textBlock, start } from "./frames";
 import { request } from "./requests";
 import { sentText } from "../sent-body";
 
 /**
- * A provider that pauses during hosted work: its replies in order, and the request bodies that it
- * received.
+ * Runs a call against a provider that pauses while it runs hosted tools. The provider sends
+ * `replies` in order. Returns its received request bodies, the events and the error.
  */
-async function converse(
+async function runReplies(
   replies: readonly (readonly unknown[])[],
   change: Partial<ModelRequest> = {},
   baseUrl = "https://api.anthropic.com",
@@ -40,26 +40,26 @@ const usage = (input_tokens: number, output_tokens: number, searches = 0) => ({
 });
 const PAUSED = [
   start(usage(100, 1)),
-  ...says(0, "Let me look. "),
-  ...asks(1, "srvtoolu_1", "web_search", '{"query":"rain"}'),
-  { ...ends("pause_turn", { container: { id: "container_1" } }), ...usage(100, 30, 2) },
+  ...textBlock(0, "Let me look. "),
+  ...hostedUseBlock(1, "srvtoolu_1", "web_search", '{"query":"rain"}'),
+  { ...stopEvent("pause_turn", { container: { id: "container_1" } }), ...usage(100, 30, 2) },
   { type: "message_stop" },
 ];
-const REST = [
+const REMAINDER = [
   start(usage(140, 1)),
   ...block(0, {
     type: "web_search_tool_result",
     tool_use_id: "srvtoolu_1",
     content: [{ url: "https://a.example", title: "A" }],
   }),
-  ...says(1, "It rains."),
+  ...textBlock(1, "It rains."),
   ...calls(2, "toolu_1", "vote", '{"agent_id":"agent1"}'),
-  { ...ends("tool_use"), ...usage(140, 40, 1) },
+  { ...stopEvent("tool_use"), ...usage(140, 40, 1) },
 ];
 
 describe("a paused reply", () => {
-  it("continues in the same stream as one reply: no vote in its second half is lost", async () => {
-    const { stop, events, bodies } = await converse([PAUSED, REST]);
+  it("continues in the same stream, so that a vote in its second part is not lost", async () => {
+    const { stop, events, bodies } = await runReplies([PAUSED, REMAINDER]);
     expect(bodies).toHaveLength(2);
     expect(events.filter(({ type }) => type === "stop")).toHaveLength(1);
     expect(stop?.reason).toBe("tool_calls");
@@ -76,7 +76,7 @@ describe("a paused reply", () => {
   });
 
   it("is sent back unchanged, with nothing after it", async () => {
-    const { bodies } = await converse([PAUSED, REST]);
+    const { bodies } = await runReplies([PAUSED, REMAINDER]);
     expect(bodies[1]?.["messages"]).toEqual([
       ...(bodies[0]?.["messages"] ?? []),
       {
@@ -94,15 +94,15 @@ describe("a paused reply", () => {
     ]);
   });
 
-  it("is charged for all of its requests, and reports none of them while others may follow", async () => {
-    const { stop, events } = await converse([PAUSED, REST]);
+  it("is charged for all its requests, and reports usage only at the end", async () => {
+    const { stop, events } = await runReplies([PAUSED, REMAINDER]);
     const tokens = { input_tokens: 240, output_tokens: 70, reasoning_tokens: 0, cached_tokens: 0 };
     expect(stop?.usage).toEqual({ ...tokens, hosted_uses: { web_search: 3 }, requests: 2 });
     expect(events.filter(({ type }) => type === "usage")).toEqual([]);
   });
 
-  it("gets only the rest of its searches and its output", async () => {
-    const { bodies } = await converse([PAUSED, REST], { maxOutputTokens: 1_000 });
+  it("is continued with only the remaining searches and output tokens", async () => {
+    const { bodies } = await runReplies([PAUSED, REMAINDER], { maxOutputTokens: 1_000 });
     expect(bodies[1]).toMatchObject({
       max_tokens: 970,
       tools: [{ name: "web_search", max_uses: 3 }],
@@ -113,33 +113,33 @@ describe("a paused reply", () => {
     { name: "no output is left", change: { maxOutputTokens: 30 } },
     { name: "no search is left", change: { hostedTools: [{ name: "web_search", maxUses: 2 }] } },
     {
-      name: "the reservation does not pay for reading it again",
+      name: "the reservation does not cover sending it again",
       change: { maxOutputTokens: 1_000 },
       baseUrl: "https://proxy.example",
     },
-  ])("ends like a cut reply if $name", async ({ change, baseUrl }) => {
-    const { stop, bodies } = await converse([PAUSED, REST], change, baseUrl);
+  ])("ends as incomplete if $name", async ({ change, baseUrl }) => {
+    const { stop, bodies } = await runReplies([PAUSED, REMAINDER], change, baseUrl);
     expect(bodies).toHaveLength(1);
     expect(stop?.reason).toBe("length");
   });
 
-  it("ends like a cut reply if it pauses again and again", async () => {
-    const { stop, bodies } = await converse([PAUSED, PAUSED, PAUSED, PAUSED], {
+  it("ends as incomplete if it pauses too often", async () => {
+    const { stop, bodies } = await runReplies([PAUSED, PAUSED, PAUSED, PAUSED], {
       hostedTools: [{ name: "web_search", maxUses: 50 }],
     });
     expect(bodies).toHaveLength(3);
     expect(stop?.reason).toBe("length");
   });
 
-  it("fails as a whole if the rest is cut", async () => {
-    const { stop, error } = await converse([PAUSED, REST.slice(0, -1)]);
+  it("fails if its second part is incomplete", async () => {
+    const { stop, error } = await runReplies([PAUSED, REMAINDER.slice(0, -1)]);
     expect(stop).toBeNull();
     expect(error).toMatchObject({ failureClass: "transient", code: "stream_cut" });
   });
 
-  it("with calls of the agent's own tools is complete: their results must come first", async () => {
-    const { stop, bodies } = await converse([
-      [...PAUSED.slice(0, -2), ...calls(2, "toolu_1", "vote", "{}"), ends("pause_turn")],
+  it("is not continued if it has calls of our own tools, because their results must come first", async () => {
+    const { stop, bodies } = await runReplies([
+      [...PAUSED.slice(0, -2), ...calls(2, "toolu_1", "vote", "{}"), stopEvent("pause_turn")],
     ]);
     expect(bodies).toHaveLength(1);
     expect(stop?.reason).toBe("tool_calls");

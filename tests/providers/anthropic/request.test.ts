@@ -8,10 +8,10 @@ import {
   hosted,
   request,
   result,
-  said,
+  textItem,
   searchResult,
   searchUse,
-  thought,
+  thinkingItem,
   TOOL,
   user,
 } from "./requests";
@@ -29,7 +29,7 @@ const toolResult = (id: string, fields: object = { content: "done" }) => ({
 });
 
 describe("the body", () => {
-  it("asks for a stream, with the system text apart from the messages", () => {
+  it("requests a stream, with the system text outside the messages", () => {
     expect(body()).toEqual({
       model: "claude-sonnet-4-5",
       max_tokens: 100,
@@ -44,15 +44,23 @@ describe("the body", () => {
   });
 
   it.each([
-    { name: "a model's own maximum", model: "claude-opus-4-1", gives: 32_000 },
-    { name: "at most a quarter of its window", model: "claude-sonnet-4-5", gives: 50_000 },
     {
-      name: "a cautious assumption for an unlisted model",
-      model: "claude-nonesuch-9",
-      gives: 16_384,
+      name: "caps the output at the maximum of the model",
+      model: "claude-opus-4-1",
+      expected: 32_000,
     },
-  ])("caps the output, as the API requires, at $name", ({ model, gives }) => {
-    expect(body({ model, maxOutputTokens: null }).max_tokens).toBe(gives);
+    {
+      name: "caps the output at a quarter of the context window",
+      model: "claude-sonnet-4-5",
+      expected: 50_000,
+    },
+    {
+      name: "uses a low output cap for an unlisted model",
+      model: "claude-nonesuch-9",
+      expected: 16_384,
+    },
+  ])("$name", ({ model, expected }) => {
+    expect(body({ model, maxOutputTokens: null }).max_tokens).toBe(expected);
   });
 
   it("offers tools by name, description and schema", () => {
@@ -63,33 +71,33 @@ describe("the body", () => {
 
   it.each([
     {
-      name: "no choice without tools",
+      name: "sends no tool choice without tools",
       change: { toolChoice: "required" as const },
-      gives: undefined,
+      expected: undefined,
     },
-    { name: "a free choice", change: { tools: [TOOL] }, gives: { type: "auto" } },
+    { name: "lets the model choose", change: { tools: [TOOL] }, expected: { type: "auto" } },
     {
-      name: "a forced call",
+      name: "forces a call",
       change: { tools: [TOOL], toolChoice: "required" as const },
-      gives: { type: "any" },
+      expected: { type: "any" },
     },
     {
-      name: "no forced call of a model with requested thinking",
+      name: "forces no call if the config enables thinking",
       change: {
         tools: [TOOL],
         toolChoice: "required" as const,
         params: { max_thinking_tokens: 2_000 },
       },
-      gives: { type: "auto" },
+      expected: { type: "auto" },
     },
     {
-      name: "no forced call of a model that thinks by default",
+      name: "forces no call of a model that thinks by default",
       change: { tools: [TOOL], toolChoice: "required" as const, model: "claude-opus-5-5" },
-      gives: { type: "auto" },
+      expected: { type: "auto" },
     },
-  ])("sends $name", ({ change, gives }) => expect(body(change).tool_choice).toEqual(gives));
+  ])("$name", ({ change, expected }) => expect(body(change).tool_choice).toEqual(expected));
 
-  it("offers hosted tools after the agent's own, searches with a limit", () => {
+  it("offers hosted tools after our own tools, with a limit for searches", () => {
     const hostedTools = [
       { name: "web_search" as const, maxUses: 3 },
       { name: "code_execution" as const, maxUses: 2 },
@@ -100,7 +108,7 @@ describe("the body", () => {
     ]);
   });
 
-  it("sends the config's parameters and those of extra_body unchanged", () => {
+  it("sends the parameters of the config and of extra_body unchanged", () => {
     const params = {
       temperature: 0.2,
       stop: ["END"],
@@ -118,7 +126,7 @@ describe("the body", () => {
     for (const name of ["stop", "extra_body"]) expect(body({ params })).not.toHaveProperty(name);
   });
 
-  it("lets no parameter change the service's own fields", () => {
+  it("does not let a parameter change fields that the service sets", () => {
     const hostile = {
       model: "x",
       messages: [],
@@ -140,41 +148,41 @@ describe("the body", () => {
 
   it.each([
     {
-      name: "the config's",
+      name: "sends the betas of the config",
       params: { betas: ["a-2026-01-01", "b"] },
       model: "claude-sonnet-4-5",
-      gives: "a-2026-01-01,b",
+      expected: "a-2026-01-01,b",
     },
-    { name: "none by default", params: {}, model: "claude-sonnet-4-5", gives: "" },
+    { name: "sends no betas by default", params: {}, model: "claude-sonnet-4-5", expected: "" },
     {
-      name: "the service's added to the config's",
+      name: "adds the betas of the service to those of the config",
       params: { betas: ["a", "a"] },
       model: "claude-opus-5-5",
-      gives: "a,thinking-binding-controls-2026-08-01",
+      expected: "a,thinking-binding-controls-2026-08-01",
     },
     {
-      name: "no value that would break the header",
+      name: "sends no value that would break the header",
       params: { betas: ["a\r\nx: y", 7] },
       model: "claude-sonnet-4-5",
-      gives: "",
+      expected: "",
     },
-  ])("names betas: $name", ({ params, model, gives }) =>
-    expect(toBetas(request({ params, model }))).toBe(gives),
+  ])("$name", ({ params, model, expected }) =>
+    expect(toBetas(request({ params, model }))).toBe(expected),
   );
 });
 
 describe("messages", () => {
-  it.each<{ name: string; given: Message[]; gives: unknown[] }>([
+  it.each<{ name: string; given: Message[]; expected: unknown[] }>([
     {
       name: "results of one reply's calls are sent together, before the user's text",
       given: [
         user("hi"),
-        assistant(said("let me see"), call("a"), call("b")),
+        assistant(textItem("let me see"), call("a"), call("b")),
         user("news"),
         result("a"),
         result("b", "no", true),
       ],
-      gives: [
+      expected: [
         { role: "user", content: [text("hi")] },
         { role: "assistant", content: [text("let me see"), toolUse("a"), toolUse("b")] },
         {
@@ -190,31 +198,31 @@ describe("messages", () => {
     {
       name: "adjacent user messages become one",
       given: [user("one"), user("two")],
-      gives: [{ role: "user", content: [text("one"), text("two")] }],
+      expected: [{ role: "user", content: [text("one"), text("two")] }],
     },
     {
       name: "adjacent assistant messages become one",
-      given: [user("hi"), assistant(said("one")), assistant(said("two")), user("go on")],
-      gives: [
+      given: [user("hi"), assistant(textItem("one")), assistant(textItem("two")), user("go on")],
+      expected: [
         { role: "user", content: [text("hi")] },
         { role: "assistant", content: [text("one"), text("two")] },
         { role: "user", content: [text("go on")] },
       ],
     },
     {
-      name: "blank texts are never sent, nor a message without other parts",
+      name: "blank texts are not sent, and neither is a message that has only a blank text",
       given: [
         user("hi"),
-        assistant(said(" \n"), { type: "reasoning", text: "unsigned" }),
+        assistant(textItem(" \n"), { type: "reasoning", text: "unsigned" }),
         user(""),
         user("go on"),
       ],
-      gives: [{ role: "user", content: [text("hi"), text("go on")] }],
+      expected: [{ role: "user", content: [text("hi"), text("go on")] }],
     },
     {
       name: "a blank result has no content",
       given: [user("hi"), assistant(call("a")), result("a", " ")],
-      gives: [
+      expected: [
         { role: "user", content: [text("hi")] },
         { role: "assistant", content: [toolUse("a")] },
         { role: "user", content: [toolResult("a", {})] },
@@ -223,7 +231,7 @@ describe("messages", () => {
     {
       name: "a failed tool without a text has a default text",
       given: [user("hi"), assistant(call("a")), result("a", "", true)],
-      gives: [
+      expected: [
         { role: "user", content: [text("hi")] },
         { role: "assistant", content: [toolUse("a")] },
         {
@@ -233,7 +241,7 @@ describe("messages", () => {
       ],
     },
     {
-      name: "broken arguments are sent as an empty object, also a list",
+      name: "arguments that are not an object are sent as an empty object",
       given: [
         user("hi"),
         assistant(call("a", '{"x":'), call("b", "[1]"), call("c", '{"x":1}')),
@@ -241,41 +249,41 @@ describe("messages", () => {
         result("b"),
         result("c"),
       ],
-      gives: [
+      expected: [
         { role: "user", content: [text("hi")] },
         { role: "assistant", content: [toolUse("a"), toolUse("b"), toolUse("c", { x: 1 })] },
         { role: "user", content: [toolResult("a"), toolResult("b"), toolResult("c")] },
       ],
     },
     {
-      name: "an invented name is sent as the API allows",
+      name: "an invalid tool name is sent in a form that the API accepts",
       given: [
         user("hi"),
         assistant({ type: "tool_call", id: "a", name: "functions.f ü", arguments: "{}" }),
         result("a"),
       ],
-      gives: [
+      expected: [
         { role: "user", content: [text("hi")] },
         { role: "assistant", content: [{ ...toolUse("a"), name: "functions_f__" }] },
         { role: "user", content: [toolResult("a")] },
       ],
     },
     {
-      name: "thinking is sent in its place with its signature, also hidden and redacted thinking; unsigned thinking is not",
+      name: "thinking is sent in its place with its signature, and thinking without a signature is dropped",
       given: [
         user("hi"),
         assistant(
-          thought("hm"),
+          thinkingItem("hm"),
           { type: "reasoning", text: "", opaque: { type: "redacted_thinking", data: "ZW5j" } },
-          thought("", "aGlkZGVu"),
-          thought("lost", ""),
-          said("ok"),
-          thought("and then"),
+          thinkingItem("", "aGlkZGVu"),
+          thinkingItem("lost", ""),
+          textItem("ok"),
+          thinkingItem("and then"),
           call("a"),
         ),
         result("a"),
       ],
-      gives: [
+      expected: [
         { role: "user", content: [text("hi")] },
         {
           role: "assistant",
@@ -292,7 +300,7 @@ describe("messages", () => {
       ],
     },
     {
-      name: "hosted work and citations are sent unchanged",
+      name: "hosted tools and citations are sent unchanged",
       given: [
         user("hi"),
         assistant(hosted(searchUse("s")), hosted(searchResult("s")), {
@@ -310,7 +318,7 @@ describe("messages", () => {
         }),
         user("go on"),
       ],
-      gives: [
+      expected: [
         { role: "user", content: [text("hi")] },
         {
           role: "assistant",
@@ -336,16 +344,16 @@ describe("messages", () => {
       name: "items of another format are not sent",
       given: [
         user("hi"),
-        assistant({ type: "hosted", name: "web_search", opaque: { id: "ws_1" } }, said("ok")),
+        assistant({ type: "hosted", name: "web_search", opaque: { id: "ws_1" } }, textItem("ok")),
         user("go on"),
       ],
-      gives: [
+      expected: [
         { role: "user", content: [text("hi")] },
         { role: "assistant", content: [text("ok")] },
         { role: "user", content: [text("go on")] },
       ],
     },
-  ])("$name", ({ given, gives }) => expect(messages(given)).toEqual(gives));
+  ])("$name", ({ given, expected }) => expect(messages(given)).toEqual(expected));
 });
 
 describe("the container that ran code", () => {
@@ -353,17 +361,17 @@ describe("the container that ran code", () => {
   const use = { type: "server_tool_use", id: "c", name: "bash_code_execution", input: {} };
   const list = [
     user("hi"),
-    assistant(hosted(use), hosted(ran, { container: "container_1" }), said("ok")),
+    assistant(hosted(use), hosted(ran, { container: "container_1" }), textItem("ok")),
     user("go on"),
   ];
 
-  it("is named again, so that its files exist", () => {
+  it("is sent again, so that its files are available", () => {
     expect(
       body({ messages: list, hostedTools: [{ name: "code_execution", maxUses: 1 }] }).container,
     ).toBe("container_1");
   });
 
-  it("is not named if no code may run", () => {
+  it("is not sent if no code may run", () => {
     expect(body({ messages: list })).not.toHaveProperty("container");
   });
 });

@@ -1,7 +1,7 @@
 import { toBody } from "../../../src/providers/anthropic/request";
 import type { Message, ModelRequest, ReplyItem } from "../../../src/providers/provider";
 
-/** Requests of agents, and their bodies. */
+/** Builders for requests of agents and their bodies. */
 
 export const TOOL = {
   name: "vote",
@@ -33,14 +33,14 @@ export const result = (id: string, text = "done", isError = false): Message => (
   text,
   isError,
 });
-export const said = (text: string): ReplyItem => ({ type: "text", text });
+export const textItem = (text: string): ReplyItem => ({ type: "text", text });
 export const call = (id: string, text = "{}"): ReplyItem => ({
   type: "tool_call",
   id,
   name: "f",
   arguments: text,
 });
-export const thought = (text: string, signature = "c2ln"): ReplyItem => ({
+export const thinkingItem = (text: string, signature = "c2ln"): ReplyItem => ({
   type: "reasoning",
   text,
   opaque: { type: "thinking", signature },

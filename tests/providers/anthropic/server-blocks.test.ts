@@ -6,17 +6,18 @@ import {
   call,
   hosted,
   result,
-  said,
+  textItem,
   searchResult,
   searchUse,
   user,
 } from "./requests";
 
 /**
- * Conversations in short form: each message by its blocks, as `assistant: text use(s) tool_use`.
+ * The conversation of the request in short form: one line per message with its blocks, such as
+ * `assistant: text use(s) tool_use`.
  */
-function picture(messages: Message[], hostedTools = [SEARCH]): string[] {
-  const shown = (block: Record<string, unknown>): string => {
+function shortForm(messages: Message[], hostedTools = [SEARCH]): string[] {
+  const inShort = (block: Record<string, unknown>): string => {
     if (block["type"] === "server_tool_use") return `use(${block["id"]})`;
     if (block["type"] === "web_search_tool_result") return `found(${block["tool_use_id"]})`;
     const { content } = block;
@@ -26,40 +27,40 @@ function picture(messages: Message[], hostedTools = [SEARCH]): string[] {
   };
   return body({ messages, hostedTools }).messages.map(
     ({ role, content }: { role: string; content: Record<string, unknown>[] }) =>
-      `${role}: ${content.map(shown).join(" ")}`,
+      `${role}: ${content.map(inShort).join(" ")}`,
   );
 }
 const SEARCH = { name: "web_search" as const, maxUses: 5 };
 const used = hosted(searchUse("s"));
 const found = hosted(searchResult("s"));
 
-it.each<{ name: string; given: Message[]; gives: string[] }>([
+it.each<{ name: string; given: Message[]; expected: string[] }>([
   {
     name: "a use and its result in one reply stay",
-    given: [user("q"), assistant(used, found, said("ok")), user("go on")],
-    gives: ["user: text", "assistant: use(s) found(s) text", "user: text"],
+    given: [user("q"), assistant(used, found, textItem("ok")), user("go on")],
+    expected: ["user: text", "assistant: use(s) found(s) text", "user: text"],
   },
   {
-    name: "a use that waits for the agent's own tool result stays, so that the provider runs it now",
+    name: "a use that waits for the result of our own tool stays, so that the provider runs it now",
     given: [user("q"), assistant(used, call("a")), result("a")],
-    gives: ["user: text", "assistant: use(s) tool_use", "user: tool_result"],
+    expected: ["user: text", "assistant: use(s) tool_use", "user: tool_result"],
   },
   {
-    name: "new text in the same message moves into the result, where it does not end the wait",
+    name: "new text in the same message moves into the result, because otherwise the provider would not run the use",
     given: [user("q"), assistant(used, call("a")), result("a"), user("news")],
-    gives: ["user: text", "assistant: use(s) tool_use", "user: tool_result[done|news]"],
+    expected: ["user: text", "assistant: use(s) tool_use", "user: tool_result[done|news]"],
   },
   {
-    name: "the result at the head of the next reply answers it",
+    name: "a result at the beginning of the next reply belongs to the use",
     given: [
       user("q"),
       assistant(used, call("a")),
       result("a"),
       user("news"),
-      assistant(found, said("ok")),
+      assistant(found, textItem("ok")),
       user("go on"),
     ],
-    gives: [
+    expected: [
       "user: text",
       "assistant: use(s) tool_use",
       "user: tool_result[done|news]",
@@ -68,17 +69,17 @@ it.each<{ name: string; given: Message[]; gives: string[] }>([
     ],
   },
   {
-    name: "the result may come one reply later still",
+    name: "a result may arrive one reply later",
     given: [
       user("q"),
       assistant(used, call("a")),
       result("a"),
       assistant(call("b")),
       result("b"),
-      assistant(found, said("ok")),
+      assistant(found, textItem("ok")),
       user("go on"),
     ],
-    gives: [
+    expected: [
       "user: text",
       "assistant: use(s) tool_use",
       "user: tool_result",
@@ -94,10 +95,10 @@ it.each<{ name: string; given: Message[]; gives: string[] }>([
       user("q"),
       assistant(used, call("a")),
       result("a"),
-      assistant(said("ok")),
+      assistant(textItem("ok")),
       user("go on"),
     ],
-    gives: [
+    expected: [
       "user: text",
       "assistant: tool_use",
       "user: tool_result",
@@ -106,32 +107,32 @@ it.each<{ name: string; given: Message[]; gives: string[] }>([
     ],
   },
   {
-    name: "a use without a possible wait is dropped, with its message if that is empty",
+    name: "a use that waits for no tool is dropped, and so is its message if nothing else is in it",
     given: [user("q"), assistant(used), user("go on")],
-    gives: ["user: text text"],
+    expected: ["user: text text"],
   },
   {
     name: "a result without its use is omitted",
-    given: [user("q"), assistant(found, said("ok")), user("go on")],
-    gives: ["user: text", "assistant: text", "user: text"],
+    given: [user("q"), assistant(found, textItem("ok")), user("go on")],
+    expected: ["user: text", "assistant: text", "user: text"],
   },
   {
-    name: "a paused reply is sent unchanged, its open use last",
-    given: [user("q"), assistant(said("let me see"), used)],
-    gives: ["user: text", "assistant: text use(s)"],
+    name: "a paused reply is sent unchanged, with the use without a result at the end",
+    given: [user("q"), assistant(textItem("let me see"), used)],
+    expected: ["user: text", "assistant: text use(s)"],
   },
-])("$name", ({ given, gives }) => expect(picture(given)).toEqual(gives));
+])("$name", ({ given, expected }) => expect(shortForm(given)).toEqual(expected));
 
-it("a use that waits for a tool outside this call is dropped: the provider cannot run it", () => {
+it("a use of a tool that this call does not offer is dropped, because the provider cannot run it", () => {
   const waiting = [user("q"), assistant(used, call("a")), result("a"), user("news")];
-  expect(picture(waiting, [])).toEqual([
+  expect(shortForm(waiting, [])).toEqual([
     "user: text",
     "assistant: tool_use",
     "user: tool_result text",
   ]);
 });
 
-it("a use with its result stays, even if this call offers no such tool", () => {
-  const done = [user("q"), assistant(used, found, said("ok")), user("go on")];
-  expect(picture(done, [])).toEqual(picture(done));
+it("a use with its result stays, even if this call does not offer the tool", () => {
+  const done = [user("q"), assistant(used, found, textItem("ok")), user("go on")];
+  expect(shortForm(done, [])).toEqual(shortForm(done));
 });

@@ -18,124 +18,134 @@ const fields = (model: string, params: Record<string, unknown>, maxOutputTokens 
 
 describe("thinking", () => {
   it.each([
-    { name: "nothing by default", model: EARLY, params: {}, gives: {} },
+    { name: "is not requested by default", model: EARLY, params: {}, expected: {} },
     {
-      name: "a budget in the format's words",
+      name: "has a budget with the names of the format",
       model: EARLY,
       params: { thinking: enabled(5_000) },
-      gives: { thinking: enabled(5_000) },
+      expected: { thinking: enabled(5_000) },
     },
     {
-      name: "a budget in MassGen's words",
+      name: "has a budget with the names of MassGen",
       model: EARLY,
       params: { max_thinking_tokens: 6_000 },
-      gives: { thinking: enabled(6_000) },
+      expected: { thinking: enabled(6_000) },
     },
     {
-      name: "a budget as reasoning",
+      name: "has a budget under `reasoning`",
       model: EARLY,
       params: { reasoning: { type: "enabled", budget_tokens: 7_000 } },
-      gives: { thinking: enabled(7_000) },
+      expected: { thinking: enabled(7_000) },
     },
     {
-      name: "an effort, for a model that takes budgets",
+      name: "turns an effort into a budget if the model accepts budgets",
       model: EARLY,
       params: { reasoning_effort: "medium" },
-      gives: { thinking: enabled(10_000) },
+      expected: { thinking: enabled(10_000) },
     },
     {
-      name: "thinking without a measure",
+      name: "has the default budget if no amount is set",
       model: EARLY,
       params: { thinking: { type: "adaptive" } },
-      gives: { thinking: enabled(8_000) },
+      expected: { thinking: enabled(8_000) },
     },
     {
-      name: "a budget below the minimum",
+      name: "raises a budget below the minimum",
       model: EARLY,
       params: { max_thinking_tokens: 10 },
-      gives: { thinking: enabled(1_024) },
+      expected: { thinking: enabled(1_024) },
     },
     {
-      name: "a budget above the cap, which leaves a quarter of it",
+      name: "lowers a budget to three quarters of the output cap",
       model: EARLY,
       params: { max_thinking_tokens: 90_000 },
-      gives: { thinking: enabled(15_000) },
+      expected: { thinking: enabled(15_000) },
     },
     {
-      name: "thinking switched off",
+      name: "is not requested if it is off",
       model: EARLY,
       params: { reasoning_effort: "none" },
-      gives: {},
+      expected: {},
     },
-    { name: "a budget of zero", model: EARLY, params: { max_thinking_tokens: 0 }, gives: {} },
     {
-      name: "a budget, for a model that accepts either",
+      name: "is not requested with a budget of zero",
+      model: EARLY,
+      params: { max_thinking_tokens: 0 },
+      expected: {},
+    },
+    {
+      name: "keeps a budget if the model accepts both",
       model: EITHER,
       params: { max_thinking_tokens: 5_000 },
-      gives: { thinking: enabled(5_000) },
+      expected: { thinking: enabled(5_000) },
     },
     {
-      name: "an effort, for a model that accepts either",
+      name: "keeps an effort if the model accepts both",
       model: EITHER,
       params: { reasoning: { effort: "high" } },
-      gives: { thinking: { type: "adaptive" }, effort: "high" },
+      expected: { thinking: { type: "adaptive" }, effort: "high" },
     },
-    { name: "nothing, for a model that thinks on request", model: LATE, params: {}, gives: {} },
     {
-      name: "an effort, for a model without budgets",
+      name: "is not requested by default from a late model",
+      model: LATE,
+      params: {},
+      expected: {},
+    },
+    {
+      name: "keeps an effort if the model has no budgets",
       model: LATE,
       params: { reasoning_effort: "xhigh" },
-      gives: { thinking: SUMMARY, effort: "xhigh" },
+      expected: { thinking: SUMMARY, effort: "xhigh" },
     },
     {
-      name: "a budget, for a model without budgets",
+      name: "turns a budget into an effort if the model has no budgets",
       model: LATE,
       params: { max_thinking_tokens: 8_000 },
-      gives: { thinking: SUMMARY, effort: "medium" },
+      expected: { thinking: SUMMARY, effort: "medium" },
     },
     {
-      name: "nothing, for a model that thinks by default",
+      name: "shows summaries of a model that thinks by default",
       model: DEFAULT,
       params: {},
-      gives: { thinking: SUMMARY },
+      expected: { thinking: SUMMARY },
     },
     {
-      name: "off, for a model that thinks by default",
+      name: "is disabled for a model that thinks by default",
       model: DEFAULT,
       params: { thinking: { type: "disabled" } },
-      gives: { thinking: { type: "disabled" } },
+      expected: { thinking: { type: "disabled" } },
     },
     {
-      name: "nothing, for a model that always thinks",
+      name: "shows summaries of a model that always thinks",
       model: ALWAYS,
       params: {},
-      gives: { thinking: { ...SUMMARY, ...BOUND } },
+      expected: { thinking: { ...SUMMARY, ...BOUND } },
     },
     {
-      name: "off, for a model that always thinks",
+      name: "has the lowest effort if a model that always thinks should not think",
       model: ALWAYS,
       params: { reasoning_effort: "none" },
-      gives: { thinking: { ...SUMMARY, ...BOUND }, effort: "low" },
+      expected: { thinking: { ...SUMMARY, ...BOUND }, effort: "low" },
     },
     {
-      name: "its display from the config",
+      name: "has the display setting of the config",
       model: LATE,
       params: { thinking: { type: "adaptive", display: "omitted" } },
-      gives: { thinking: { type: "adaptive", display: "omitted" } },
+      expected: { thinking: { type: "adaptive", display: "omitted" } },
     },
     {
-      name: "an effort in the format's words",
+      name: "has an effort with the names of the format",
       model: LATE,
       params: { output_config: { effort: "low" } },
-      gives: { effort: "low" },
+      expected: { effort: "low" },
     },
-  ])("sends $name", ({ model, params, gives }) => expect(fields(model, params)).toEqual(gives));
+  ])("$name", ({ model, params, expected }) => expect(fields(model, params)).toEqual(expected));
 
-  it("is omitted from a reply too short for it", () => {
+  it("is omitted if the reply is too short for the smallest budget", () => {
     expect(fields(EARLY, { max_thinking_tokens: 4_000 }, 1_300)).toEqual({});
   });
 
-  it("always leaves room for the answer", () => {
+  it("always leaves output tokens for the answer", () => {
     for (let cap = 1; cap < 60_000; cap += 997) {
       const { thinking } = body({
         model: EARLY,

@@ -7,8 +7,8 @@ import { endpointAt } from "../../fakes/endpoint";
 import { request } from "./requests";
 
 /**
- * Golden transcripts: the provider's stream as bytes (`x.sse`), our events (`x.json`), through the
- * whole adapter.
+ * Golden transcripts, read through the whole adapter: the stream of the provider as bytes
+ * (`x.sse`), and our events (`x.json`).
  */
 
 const FOLDER = join(import.meta.dirname, "transcripts");

@@ -3,7 +3,10 @@ import { createDecoder } from "../../../src/providers/gemini/decode";
 import type { ModelEvent, ModelRequest, ReplyItem } from "../../../src/providers/provider";
 import { endpointAt } from "../../fakes/endpoint";
 
-/** Requests as the adapter sends them, and replies as it returns them. */
+/**
+ * Functions that return requests as the adapter sends them and replies as it returns them, and
+ * builders for chunks.
+ */
 
 export const REQUEST: ModelRequest = {
   model: "gemini-2.5-flash",
@@ -22,7 +25,7 @@ const DONE = { candidates: [{ content: { parts: [{ text: "x" }] }, finishReason:
 
 type SentRequest = { url: string; headers: Headers; body: Record<string, unknown> };
 
-/** The sent form of this request. */
+/** The request in the form in which the adapter sends it. */
 export async function sent(
   change: Partial<ModelRequest>,
   baseUrl = "https://provider.test/v1beta",
@@ -74,8 +77,8 @@ export async function replay(
 export const part = (...parts: object[]) => ({
   candidates: [{ index: 0, content: { role: "model", parts } }],
 });
-export const says = (text: string) => part({ text });
-export const ends = (finishReason: string) => ({ candidates: [{ index: 0, finishReason }] });
+export const textChunk = (text: string) => part({ text });
+export const finishChunk = (finishReason: string) => ({ candidates: [{ index: 0, finishReason }] });
 export const calls = (name: string, args: object, more: object = {}, marks: object = {}) =>
   part({ functionCall: { name, args, ...more }, ...marks });
 
@@ -90,5 +93,5 @@ export function decode(
   return { events, stop };
 }
 
-/** The items as the next request of the round finds them: stored as JSON in between. */
+/** The items as the next request of the round contains them, after they were stored as JSON. */
 export const stored = (items: ReplyItem[]): ReplyItem[] => JSON.parse(JSON.stringify(items));

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { calls, decode, ends, part, says } from "./calls";
+import { calls, decode, finishChunk, part, textChunk } from "./calls";
 
 const usage = (fields: object) => ({ usageMetadata: fields });
 
@@ -11,9 +11,9 @@ describe("a reply", () => {
         { text: "I vote" },
         { functionCall: { id: "f1", name: "vote", args: { agent_id: "agent1" } } },
       ),
-      says(" and read."),
+      textChunk(" and read."),
       calls("read_file", { path: "a" }, {}, { thoughtSignature: "sig" }),
-      ends("STOP"),
+      finishChunk("STOP"),
     ]);
     expect(events).toEqual([
       { type: "reasoning", text: "hm " },
@@ -51,11 +51,11 @@ describe("a reply", () => {
 
   it("keeps a part with a signature separate from its neighbours", () => {
     const { stop } = decode([
-      says("a"),
+      textChunk("a"),
       part({ text: "b", thoughtSignature: "s" }),
-      says("c"),
-      says("d"),
-      ends("STOP"),
+      textChunk("c"),
+      textChunk("d"),
+      finishChunk("STOP"),
     ]);
     expect(stop.items).toEqual([
       { type: "text", text: "a" },
@@ -66,7 +66,7 @@ describe("a reply", () => {
 
   it("gives calls ids that no other call of the round has", () => {
     const { stop } = decode(
-      [calls("a", {}), calls("b", {}), calls("c", {}, { id: "taken" }), ends("STOP")],
+      [calls("a", {}), calls("b", {}), calls("c", {}, { id: "taken" }), finishChunk("STOP")],
       {
         taken: ["taken", "call00001"],
       },
@@ -75,18 +75,18 @@ describe("a reply", () => {
     expect(new Set([...ids, "taken", "call00001"]).size).toBe(5);
   });
 
-  it("never reads a text as a call, even if it looks like one", () => {
+  it("never treats a text as a call, even if it looks like a call", () => {
     const text =
       '{"action_type":"vote","vote_data":{"agent_id":"agent1","reason":"x"}} vote(agent_id="agent1")';
-    const { events, stop } = decode([says(text), ends("STOP")]);
+    const { events, stop } = decode([textChunk(text), finishChunk("STOP")]);
     expect(events).toEqual([{ type: "text", text }]);
     expect(stop).toMatchObject({ reason: "stop", items: [{ type: "text", text }] });
   });
 
   it.each([{ partialArgs: [{ jsonPath: "$.a", stringValue: "x" }] }, { willContinue: true }])(
-    "is broken if a call is streamed in parts: %j",
+    "fails if a call is streamed in parts: %j",
     (piece) => {
-      expect(() => decode([calls("vote", {}, piece), ends("STOP")])).toThrow(
+      expect(() => decode([calls("vote", {}, piece), finishChunk("STOP")])).toThrow(
         expect.objectContaining({ code: "bad_response", failureClass: "transient" }),
       );
     },
@@ -96,9 +96,9 @@ describe("a reply", () => {
     ["nothing", undefined, "{}"],
     ["a text", "oops", "{}"],
     ["a list", [1], "{}"],
-    ["keys that are none of ours", JSON.parse('{"__proto__":{"a":1}}'), '{"__proto__":{"a":1}}'],
+    ["unusual keys", JSON.parse('{"__proto__":{"a":1}}'), '{"__proto__":{"a":1}}'],
   ])("has arguments as JSON of an object, given %s", (_, args, expected) => {
-    const { stop } = decode([part({ functionCall: { name: "vote", args } }), ends("STOP")]);
+    const { stop } = decode([part({ functionCall: { name: "vote", args } }), finishChunk("STOP")]);
     expect(stop.items).toMatchObject([{ type: "tool_call", arguments: expected }]);
   });
 
@@ -106,7 +106,7 @@ describe("a reply", () => {
     const other = {
       candidates: [{ index: 1, content: { parts: [{ text: "no" }] }, finishReason: "STOP" }],
     };
-    expect(decode([says("yes"), other, ends("STOP")]).stop.items).toEqual([
+    expect(decode([textChunk("yes"), other, finishChunk("STOP")]).stop.items).toEqual([
       { type: "text", text: "yes" },
     ]);
   });
@@ -130,46 +130,46 @@ describe("the end", () => {
     ["NO_IMAGE", "unknown"],
     ["NEVER_HEARD_OF", "unknown"],
   ])("%s means %s", (finishReason, reason) => {
-    expect(decode([says("x"), ends(finishReason)]).stop.reason).toBe(reason);
+    expect(decode([textChunk("x"), finishChunk(finishReason)]).stop.reason).toBe(reason);
   });
 
   it.each(["MALFORMED_FUNCTION_CALL", "UNEXPECTED_TOOL_CALL", "MALFORMED_RESPONSE"])(
     "%s is a broken reply",
     (reason) => {
-      expect(() => decode([says("x"), ends(reason)])).toThrow(
+      expect(() => decode([textChunk("x"), finishChunk(reason)])).toThrow(
         expect.objectContaining({ failureClass: "transient", code: "stream_cut" }),
       );
     },
   );
 
   it("MISSING_THOUGHT_SIGNATURE is an internal error", () => {
-    expect(() => decode([ends("MISSING_THOUGHT_SIGNATURE")])).toThrow(
+    expect(() => decode([finishChunk("MISSING_THOUGHT_SIGNATURE")])).toThrow(
       expect.objectContaining({ failureClass: "bad_request" }),
     );
   });
 
   it.each([
     [[]],
-    [[says("x")]],
-    [[says("x"), ends("FINISH_REASON_UNSPECIFIED")]],
+    [[textChunk("x")]],
+    [[textChunk("x"), finishChunk("FINISH_REASON_UNSPECIFIED")]],
     [[usage({ promptTokenCount: 1 })]],
   ])("is missing from %j", (chunks) =>
     expect(() => decode(chunks)).toThrow(expect.objectContaining({ code: "stream_cut" })),
   );
 
   it.each([
-    { name: "a text", chunks: [ends("STOP"), says("half of it")] },
-    { name: "reasoning", chunks: [ends("STOP"), part({ text: "hm", thought: true })] },
-    { name: "a call", chunks: [says("I vote"), ends("STOP"), calls("vote", {})] },
+    { name: "a text", chunks: [finishChunk("STOP"), textChunk("half of it")] },
+    { name: "reasoning", chunks: [finishChunk("STOP"), part({ text: "hm", thought: true })] },
+    { name: "a call", chunks: [textChunk("I vote"), finishChunk("STOP"), calls("vote", {})] },
   ])("is not accepted before $name, as a proxy writes it", ({ chunks }) => {
     expect(() => decode(chunks)).toThrow(expect.objectContaining({ code: "stream_cut" }));
-    expect(decode([...chunks, ends("STOP")]).stop.type).toBe("stop");
+    expect(decode([...chunks, finishChunk("STOP")]).stop.type).toBe("stop");
   });
 
-  it("is kept if only sources, counts and signatures follow", () => {
+  it("is still reached if only sources, counts and signatures follow", () => {
     const chunks = [
-      says("x"),
-      ends("STOP"),
+      textChunk("x"),
+      finishChunk("STOP"),
       part({ text: "", thoughtSignature: "s" }),
       {
         candidates: [{ groundingMetadata: { webSearchQueries: ["q"] } }],
@@ -194,11 +194,11 @@ describe("the end", () => {
     });
   });
 
-  it("is the reply's, even if the prompt's ratings are present", () => {
+  it("is determined by the reply, even if there are ratings of the prompt", () => {
     expect(
       decode([
-        { ...says("x"), promptFeedback: { blockReason: "BLOCKED_REASON_UNSPECIFIED" } },
-        ends("STOP"),
+        { ...textChunk("x"), promptFeedback: { blockReason: "BLOCKED_REASON_UNSPECIFIED" } },
+        finishChunk("STOP"),
       ]).stop.reason,
     ).toBe("stop");
   });
@@ -212,7 +212,7 @@ describe("usage", () => {
       [10, 7, 4, 0],
     ],
     [
-      "counts what hosted tools gave as input",
+      "counts results of hosted tools as input",
       {
         promptTokenCount: 10,
         toolUsePromptTokenCount: 90,
@@ -222,22 +222,22 @@ describe("usage", () => {
       [100, 3, 0, 0],
     ],
     [
-      "counts what was cached as part of the input",
+      "counts cached tokens as a part of the input",
       { promptTokenCount: 10, cachedContentTokenCount: 8, candidatesTokenCount: 1 },
       [10, 1, 0, 8],
     ],
     [
-      "never has more cached than there is",
+      "never has more cached tokens than input tokens",
       { promptTokenCount: 10, cachedContentTokenCount: 80 },
       [10, 0, 0, 10],
     ],
     [
-      "takes output from the total where it stands nowhere else",
+      "takes the output from the total if no other field contains it",
       { promptTokenCount: 10, totalTokenCount: 15 },
       [10, 5, 0, 0],
     ],
     [
-      "takes no nonsense",
+      "ignores invalid values",
       {
         promptTokenCount: 10,
         candidatesTokenCount: -5,
@@ -247,16 +247,16 @@ describe("usage", () => {
       [10, 0, 0, 0],
     ],
   ])("%s", (_, reported, [input_tokens, output_tokens, reasoning_tokens, cached_tokens]) => {
-    const { stop } = decode([{ ...ends("STOP"), ...usage(reported) }]);
+    const { stop } = decode([{ ...finishChunk("STOP"), ...usage(reported) }]);
     expect(stop.usage).toEqual({ input_tokens, output_tokens, reasoning_tokens, cached_tokens });
   });
 
-  it("is the last report, and updated with every report", () => {
+  it("is the last report; every report updates it", () => {
     const reports = [1, 2, 5].map((candidatesTokenCount) => ({
-      ...says("x"),
+      ...textChunk("x"),
       ...usage({ promptTokenCount: 9, candidatesTokenCount }),
     }));
-    const { events, stop } = decode([...reports, ends("STOP")]);
+    const { events, stop } = decode([...reports, finishChunk("STOP")]);
     expect(
       events.flatMap((event) => (event.type === "usage" ? [event.usage.output_tokens] : [])),
     ).toEqual([1, 2, 5]);
@@ -270,12 +270,12 @@ describe("hosted tools", () => {
     part({ toolCall: { toolType: "GOOGLE_SEARCH_WEB", args: { queries }, id: "t" } });
   const spent = usage({ promptTokenCount: 1 });
 
-  it("are reported with each query once, at any position", () => {
+  it("are reported with each query once, wherever the query occurs", () => {
     const { events, stop } = decode([
       search("a", "b"),
       grounding({ webSearchQueries: ["b", "c"] }),
       spent,
-      ends("STOP"),
+      finishChunk("STOP"),
     ]);
     expect(events.flatMap((event) => (event.type === "hosted_tool" ? [event.text] : []))).toEqual([
       "a",
@@ -289,14 +289,17 @@ describe("hosted tools", () => {
   });
 
   it("are charged once per request with older models", () => {
-    const { stop } = decode([grounding({ webSearchQueries: ["a", "b"] }), spent, ends("STOP")], {
-      model: "gemini-2.5-pro",
-    });
+    const { stop } = decode(
+      [grounding({ webSearchQueries: ["a", "b"] }), spent, finishChunk("STOP")],
+      {
+        model: "gemini-2.5-pro",
+      },
+    );
     expect(stop.usage?.hosted_uses).toEqual({ web_search: 1 });
     expect(stop.hosted).toHaveLength(2);
   });
 
-  it("report each source once, with the passage that cites it", () => {
+  it("are reported with each source once, and the passage that cites it", () => {
     const web = (n: number) => ({ web: { uri: `https://example.com/${n}`, title: `t${n}` } });
     const support = (text: string, ...groundingChunkIndices: number[]) => ({
       segment: { text },
@@ -308,7 +311,7 @@ describe("hosted tools", () => {
         groundingSupports: [support("second", 2), support("both", 0, 2)],
       }),
       grounding({ groundingChunks: [web(1), web(3)] }),
-      ends("STOP"),
+      finishChunk("STOP"),
     ]);
     expect(stop.citations).toEqual([
       { url: "https://example.com/1", title: "t1", text: "both" },
@@ -317,7 +320,7 @@ describe("hosted tools", () => {
     ]);
   });
 
-  it("pair code with its result, and report code that failed or never ended", () => {
+  it("are reported with the result of their code, also if it failed or never ended", () => {
     const run = (code: string) => part({ executableCode: { language: "PYTHON", code } });
     const gave = (outcome: string, output: string) =>
       part({ codeExecutionResult: { outcome, output } });
@@ -327,7 +330,7 @@ describe("hosted tools", () => {
       run("b"),
       gave("OUTCOME_FAILED", "boom"),
       run("c"),
-      ends("STOP"),
+      finishChunk("STOP"),
     ]);
     expect(stop.hosted).toEqual([
       { name: "code_execution", input: "a", outcome: "ok", output: "1" },
@@ -347,7 +350,7 @@ describe("hosted tools", () => {
     const { stop } = decode([
       search(...Array.from({ length: 500 }, (_, n) => `q${n}`)),
       spent,
-      ends("STOP"),
+      finishChunk("STOP"),
     ]);
     expect(stop.hosted).toHaveLength(64);
     expect(stop.usage?.hosted_uses).toEqual({ web_search: 500 });

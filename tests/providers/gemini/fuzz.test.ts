@@ -7,7 +7,7 @@ import { FULL, itemsOf, USAGE } from "../../contracts/contract-support";
 import { GEMINI } from "../../contracts/gemini-wire";
 import { decode, part, replay } from "./calls";
 
-/** JSON that looks like a chunk in places, because pure noise never gets past the first field. */
+/** JSON that looks like a chunk in places, because random JSON is ignored at once. */
 const value = fc.jsonValue({ maxDepth: 3 });
 const maybe = <T>(arbitrary: fc.Arbitrary<T>) =>
   fc.oneof({ weight: 3, arbitrary }, { weight: 1, arbitrary: value });
@@ -67,7 +67,7 @@ it("for any response of a server, the reply has unique ids, object arguments, an
   );
 });
 
-it("for any division of the bytes the reply is the same", async () => {
+it("the reply is the same for any division of the bytes", async () => {
   const bytes = new TextEncoder().encode(GEMINI.encode(FULL).join(""));
   await fc.assert(
     fc.asyncProperty(fc.uniqueArray(fc.nat(bytes.length), { maxLength: 30 }), async (cuts) => {
@@ -107,7 +107,7 @@ it("a stream with changed, lost or repeated bytes ends in a stop or in a failure
   );
 });
 
-it("noise instead of a stream is a failure of the provider, never another error", async () => {
+it("random bytes instead of a stream give a failure of the provider", async () => {
   await fc.assert(
     fc.asyncProperty(
       fc.array(fc.uint8Array({ maxLength: 60 }), { maxLength: 5 }),

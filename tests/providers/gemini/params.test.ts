@@ -10,83 +10,78 @@ const thinking = async (model: string, params: object) => {
 
 describe("thinking", () => {
   it.each<[string, string, object, object | undefined]>([
-    [
-      "is shown of a model that thinks by itself",
-      "gemini-2.5-flash",
-      {},
-      { includeThoughts: true },
-    ],
+    ["is shown if the model thinks by default", "gemini-2.5-flash", {}, { includeThoughts: true }],
     [
       "is omitted for a small model that does not think by default",
       "gemini-2.5-flash-lite",
       {},
       undefined,
     ],
-    ["is not mentioned to a model that cannot", "gemini-2.0-flash", {}, undefined],
-    ["is not mentioned to a model that makes pictures", "gemini-2.5-flash-image", {}, undefined],
-    ["is not mentioned to a model nobody knows", "some-model", {}, undefined],
+    ["is not requested from a model that cannot think", "gemini-2.0-flash", {}, undefined],
+    ["is not requested from a model that makes pictures", "gemini-2.5-flash-image", {}, undefined],
+    ["is not requested from an unknown model", "some-model", {}, undefined],
     [
-      "is a budget as given",
+      "has the budget of the config",
       "gemini-2.5-pro",
       { thinking_budget: 999 },
       { includeThoughts: true, thinkingBudget: 999 },
     ],
     [
-      "is off with a budget of nothing",
+      "is off with a budget of 0",
       "gemini-2.5-flash",
       { thinking_budget: 0 },
       { thinkingBudget: 0 },
     ],
     [
-      "is off with no effort",
+      "is off with the effort none",
       "gemini-2.5-flash",
       { reasoning_effort: "none" },
       { thinkingBudget: 0 },
     ],
     [
-      "cannot be off everywhere",
+      "has the lowest budget if the model cannot switch it off",
       "gemini-2.5-pro",
       { reasoning_effort: "none" },
       { includeThoughts: true, thinkingBudget: 128 },
     ],
     [
-      "is a budget for a word where it is counted",
+      "has a budget for an effort if the model has budgets",
       "gemini-2.5-flash",
       { thinking_level: "high" },
       { includeThoughts: true, thinkingBudget: 24_576 },
     ],
     [
-      "is a level for a word",
+      "has a level for an effort if the model has levels",
       "gemini-3.6-flash",
       { reasoning_effort: "minimal" },
       { includeThoughts: true, thinkingLevel: "MINIMAL" },
     ],
     [
-      "is the least level that newer models know",
+      "has the lowest level of newer models",
       "gemini-3.7-flash",
       { reasoning_effort: "none" },
       { includeThoughts: true, thinkingLevel: "LOW" },
     ],
     [
-      "is the least level that the newest model knows",
+      "has the lowest level of the newest model",
       "gemini-flash-latest",
       { thinking_level: "minimal" },
       { includeThoughts: true, thinkingLevel: "LOW" },
     ],
     [
-      "is a level the large model knows",
+      "has a level that the large model supports",
       "gemini-3.1-pro-preview",
       { reasoning_effort: "none" },
       { includeThoughts: true, thinkingLevel: "LOW" },
     ],
     [
-      "is the highest level at most",
+      "has at most the highest level",
       "gemini-flash-latest",
       { reasoning: { effort: "xhigh" } },
       { includeThoughts: true, thinkingLevel: "HIGH" },
     ],
     [
-      "is a budget for newer models too",
+      "may be a budget for newer models too",
       "gemini-3.8-flash",
       { reasoning: { budget_tokens: -1 } },
       { includeThoughts: true, thinkingBudget: -1 },
@@ -112,19 +107,22 @@ describe("the check", () => {
       "a mapping of safety settings",
       { safety_settings: { HARM_CATEGORY_HARASSMENT: "BLOCK_NONE" } },
     ],
-    ["reasoning with its kind", { reasoning: { type: "enabled", effort: "low" } }],
-    ["what is added", { extra_body: { generationConfig: { presencePenalty: 1 }, store: false } }],
+    ["reasoning with its type", { reasoning: { type: "enabled", effort: "low" } }],
+    [
+      "additional fields",
+      { extra_body: { generationConfig: { presencePenalty: 1 }, store: false } },
+    ],
     ["five stops", { stop: ["a", "b", "c", "d", "e"] }],
   ])("accepts %s", (_, params) => expect(check(params)).toEqual([]));
 
   it.each<[string, Record<string, unknown>, RegExp]>([
     [
-      "two ways of saying one thing",
+      "two settings for the same thing",
       { thinking_budget: 1, thinking_level: "low" },
       /^thinking_level: `thinking_budget` already/,
     ],
     [
-      "two words",
+      "two efforts",
       { reasoning_effort: "low", reasoning: { effort: "high" } },
       /^reasoning: `reasoning_effort` already/,
     ],
@@ -134,7 +132,7 @@ describe("the check", () => {
       /^reasoning: `effort` must be one of none, minimal/,
     ],
     [
-      "a budget that is no number",
+      "a budget that is not a number",
       { reasoning: { budget_tokens: "many" } },
       /^reasoning: `budget_tokens` must be a whole number/,
     ],
@@ -149,24 +147,28 @@ describe("the check", () => {
       { safety_settings: [{ category: "harassment", threshold: "ALL" }] },
       /no threshold `ALL`/,
     ],
-    ["a setting of another shape", { safety_settings: ["harassment"] }, /no category of that type/],
     [
-      "a category twice",
+      "a safety setting of the wrong type",
+      { safety_settings: ["harassment"] },
+      /no category of that type/,
+    ],
+    [
+      "a repeated category",
       { safety_settings: { harassment: "OFF", HARM_CATEGORY_HARASSMENT: "OFF" } },
       /repeated/,
     ],
     [
-      "a cap among what is added",
+      "an output cap among the additional fields",
       { extra_body: { generationConfig: { maxOutputTokens: 1 } } },
       /^extra_body: .*use `max_output_tokens`/,
     ],
     [
-      "thinking among what is added",
+      "thinking among the additional fields",
       { extra_body: { generation_config: { thinking_config: {} } } },
       /^extra_body: .*thinking_level/,
     ],
     ["six stops", { stop: ["a", "b", "c", "d", "e", "f"] }, /^stop: .*at most 5/],
-    ["a stop that is no text", { stop: [1] }, /^stop: /],
+    ["a stop that is not a text", { stop: [1] }, /^stop: /],
   ])("refuses %s", (_, params, problem) =>
     expect(check(params)).toEqual([expect.stringMatching(problem)]),
   );

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { Message, ModelRequest } from "../../../src/providers/provider";
-import { body, calls, decode, ends, part, says, sent, stored } from "./calls";
+import { body, calls, decode, finishChunk, part, textChunk, sent, stored } from "./calls";
 
 const vote = {
   name: "vote",
@@ -18,7 +18,7 @@ const declared = {
 describe("a request", () => {
   it.each<{ name: string; given: Partial<ModelRequest>; has: object; lacks?: string[] }>([
     {
-      name: "has the instructions in their own field, once",
+      name: "has the instructions once, in their own field",
       given: { system: "be brief" },
       has: {
         systemInstruction: { parts: [{ text: "be brief" }] },
@@ -59,7 +59,7 @@ describe("a request", () => {
       lacks: ["toolConfig"],
     },
     {
-      name: "offers hosted tools beside others with models that accept both",
+      name: "offers hosted tools next to functions if the model accepts both",
       given: { model: "gemini-3.8-flash", tools: [vote], hostedTools: [search] },
       has: {
         tools: [{ googleSearch: {} }, declared],
@@ -70,7 +70,7 @@ describe("a request", () => {
       },
     },
     {
-      name: "can force a call beside hosted tools",
+      name: "can force a call next to hosted tools",
       given: {
         model: "gemini-3.8-flash",
         tools: [vote],
@@ -85,7 +85,7 @@ describe("a request", () => {
       },
     },
     {
-      name: "sends the sampling parameters under the provider's names",
+      name: "sends the sampling parameters with the names of the provider",
       given: {
         params: {
           temperature: 0,
@@ -125,7 +125,7 @@ describe("a request", () => {
       },
     },
     {
-      name: "sends the config's additional fields beside its own",
+      name: "sends the additional fields of the config next to its own",
       given: {
         maxOutputTokens: 9,
         params: { extra_body: { generationConfig: { presencePenalty: 0.5 }, store: false } },
@@ -144,8 +144,8 @@ describe("a request", () => {
       "the cap of the output in the other spelling",
       { generation_config: { max_output_tokens: 9_999 } },
     ],
-    ["how many replies there are", { generationConfig: { candidateCount: 4 } }],
-    ["what was said", { contents: [] }],
+    ["the number of replies", { generationConfig: { candidateCount: 4 } }],
+    ["the conversation", { contents: [] }],
     ["the instructions", { system_instruction: { parts: [{ text: "obey" }] } }],
     [
       "the tools",
@@ -156,7 +156,7 @@ describe("a request", () => {
     expect(await body({ ...request, params: { extra_body } })).toEqual(await body(request));
   });
 
-  it("is refused before it is sent if the model accepts hosted tools only alone", async () => {
+  it("is refused before it is sent if the model does not accept hosted tools next to functions", async () => {
     await expect(body({ tools: [vote], hostedTools: [search, code] })).rejects.toMatchObject({
       failureClass: "bad_request",
       message: "gemini-2.5-flash takes web_search, code_execution only without other tools.",
@@ -192,7 +192,7 @@ describe("the URL", () => {
     expect((await sent({}, baseUrl)).url).toBe(url);
   });
 
-  it("gets the key and no header about the SDK", async () => {
+  it("gets the key and no header of the SDK", async () => {
     const { headers } = await sent({});
     expect([...headers.keys()].sort()).toEqual(["content-type", "user-agent", "x-goog-api-key"]);
   });
@@ -233,19 +233,19 @@ describe("the conversation", () => {
       { functionCall: { id: "f2", name: "read_file", args: {} } },
       { text: "", thoughtSignature: "sig4" },
     ];
-    const { stop } = decode([...parts.map((one) => part(one)), ends("STOP")]);
+    const { stop } = decode([...parts.map((one) => part(one)), finishChunk("STOP")]);
     const [reply] = (await body({ messages: [assistant(...stored(stop.items))] }))[
       "contents"
     ] as object[];
     expect(reply).toEqual({ role: "model", parts });
   });
 
-  it("contains all results of one reply in one content, under the provider's ids", async () => {
+  it("contains all results of one reply in one content, with the ids of the provider", async () => {
     const { stop } = decode([
       calls("vote", {}, { id: "x" }),
       calls("vote", {}, { id: "x" }),
       calls("read_file", {}),
-      ends("STOP"),
+      finishChunk("STOP"),
     ]);
     const ids = stop.items.flatMap((item) => (item.type === "tool_call" ? [item.id] : []));
     const [a = "", b = "", c = ""] = ids;
@@ -270,7 +270,7 @@ describe("the conversation", () => {
   });
 
   it("never sends an id that the provider did not send", async () => {
-    const { stop } = decode([calls("vote", {}), ends("STOP")]);
+    const { stop } = decode([calls("vote", {}), finishChunk("STOP")]);
     const id = stop.items.flatMap((item) => (item.type === "tool_call" ? [item.id] : []))[0] ?? "";
     const text = JSON.stringify(
       await contents(assistant(...stored(stop.items)), result(id, "vote")),
@@ -290,7 +290,7 @@ describe("the conversation", () => {
     ]);
   });
 
-  it("omits an empty reply, and sends broken arguments as empty", async () => {
+  it("omits an empty reply, and sends invalid arguments as an empty object", async () => {
     const call = { type: "tool_call" as const, id: "a", name: "vote", arguments: "[1" };
     expect(await contents({ role: "user", text: "hi" }, assistant(), assistant(call))).toEqual([
       { role: "user", parts: [{ text: "hi" }] },
@@ -300,10 +300,10 @@ describe("the conversation", () => {
 
   it("keeps the text before the calls", async () => {
     const { stop } = decode([
-      says("First I "),
-      says("look."),
+      textChunk("First I "),
+      textChunk("look."),
       calls("read_file", {}),
-      ends("STOP"),
+      finishChunk("STOP"),
     ]);
     expect(await contents(assistant(...stored(stop.items)))).toMatchObject([
       {

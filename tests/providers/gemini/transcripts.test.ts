@@ -4,8 +4,8 @@ import { expect, it } from "vitest";
 import { replay } from "./calls";
 
 /**
- * Golden transcripts: a server's stream as bytes (`x.sse`), our events (`x.json`), through the
- * whole adapter.
+ * Golden transcripts, read through the whole adapter: the stream of a server as bytes (`x.sse`),
+ * and our events (`x.json`).
  */
 
 const FOLDER = join(import.meta.dirname, "transcripts");

@@ -1,15 +1,15 @@
 import { createDecoder } from "../../../src/providers/openai-chat/decode";
 
 /**
- * Chunks of a stream as Chat Completions servers send them, and the decoded result of a whole
+ * Builders for chunks as Chat Completions servers send them, and a function that decodes a complete
  * stream.
  */
 
 export const delta = (fields: object) => ({
   choices: [{ index: 0, delta: fields, finish_reason: null }],
 });
-export const says = (content: string) => delta({ content });
-export const ends = (reason: string | null) => ({
+export const content = (text: string) => delta({ content: text });
+export const finish = (reason: string | null) => ({
   choices: [{ index: 0, delta: {}, finish_reason: reason }],
 });
 type Piece = { index?: number; id?: string | null; name?: string; args?: unknown };

@@ -3,14 +3,13 @@ import { UNKNOWN_HOST } from "../../../src/providers/hosts";
 import { toBody } from "../../../src/providers/openai-chat/request";
 import type { ReplyItem } from "../../../src/providers/provider";
 import { REQUEST } from "../../contracts/contract-support";
-import { calls, decode, delta, ends } from "./chunks";
+import { calls, decode, delta, finish } from "./chunks";
 
 /**
- * Data that a server requires in the next call of a round: read from its stream, stored as JSON,
- * and sent.
+ * The data of a reply that the next request contains: read from a stream, stored as JSON, and sent.
  */
 function returned(chunks: readonly unknown[]) {
-  const { stop } = decode([...chunks, ends("tool_calls")]);
+  const { stop } = decode([...chunks, finish("tool_calls")]);
   const items: ReplyItem[] = JSON.parse(JSON.stringify(stop.type === "stop" ? stop.items : []));
   const { messages } = JSON.parse(
     JSON.stringify(
@@ -38,7 +37,7 @@ describe("reasoning of a model behind a router is sent back", () => {
         details(text("me see", { signature: null })),
         details(text("", { signature: "s1" })),
       ],
-      gives: [text("let me see", { signature: "s1" })],
+      expected: [text("let me see", { signature: "s1" })],
     },
     {
       name: "with encrypted parts, each separately",
@@ -46,19 +45,19 @@ describe("reasoning of a model behind a router is sent back", () => {
         details({ type: "reasoning.encrypted", data: "x", id: "a" }),
         details({ type: "reasoning.encrypted", data: "y", id: "b" }),
       ],
-      gives: [
+      expected: [
         { type: "reasoning.encrypted", data: "x", id: "a" },
         { type: "reasoning.encrypted", data: "y", id: "b" },
       ],
     },
     {
-      name: "in blocks as they were signed",
+      name: "in separate blocks, each with its signature",
       given: [
         details(text("one", { signature: "s1" })),
         details(text("two")),
         details({ ...text("three"), index: 1 }),
       ],
-      gives: [text("one", { signature: "s1" }), text("two"), { ...text("three"), index: 1 }],
+      expected: [text("one", { signature: "s1" }), text("two"), { ...text("three"), index: 1 }],
     },
     {
       name: "with its summaries joined",
@@ -66,16 +65,16 @@ describe("reasoning of a model behind a router is sent back", () => {
         details({ type: "reasoning.summary", summary: "a" }),
         details({ type: "reasoning.summary", summary: "b" }),
       ],
-      gives: [{ type: "reasoning.summary", summary: "ab" }],
+      expected: [{ type: "reasoning.summary", summary: "ab" }],
     },
-  ])("$name", ({ given, gives }) => {
+  ])("$name", ({ given, expected }) => {
     expect(returned([...given, called])).toMatchObject({
       role: "assistant",
-      reasoning_details: gives,
+      reasoning_details: expected,
     });
   });
 
-  it("but nothing is sent back if it is missing or unreadable", () => {
+  it("only if it is present and readable", () => {
     expect(
       returned([
         called,
@@ -87,7 +86,7 @@ describe("reasoning of a model behind a router is sent back", () => {
   });
 });
 
-it("a server's additions to a call are sent back with this call", () => {
+it("additional data of a call is sent back with this call", () => {
   const signed = { extra_content: { google: { thought_signature: "s1" } } };
   const first = delta({
     tool_calls: [{ index: 0, id: "a", function: { name: "f", arguments: "{}" }, ...signed }],

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { ModelEvent, ReplyItem } from "../../../src/providers/provider";
-import { calls, decode, delta, ends, says } from "./chunks";
+import { calls, decode, delta, finish, content } from "./chunks";
 
 const call = (id: string, name: string, args: string): ReplyItem => ({
   type: "tool_call",
@@ -24,13 +24,13 @@ describe("text and reasoning", () => {
   it.each([
     {
       name: "joins the deltas of a text",
-      given: [says("Hel"), says("lo")],
-      gives: [text("Hello")],
+      given: [content("Hel"), content("lo")],
+      expected: [text("Hello")],
     },
     {
       name: "ignores empty and missing content",
-      given: [says(""), delta({}), delta({ content: null })],
-      gives: [],
+      given: [content(""), delta({}), delta({ content: null })],
+      expected: [],
     },
     {
       name: "reads text parts of a list of contents, and its thinking as reasoning",
@@ -38,14 +38,14 @@ describe("text and reasoning", () => {
         delta({ content: [{ type: "thinking", thinking: [{ type: "text", text: "hm" }] }] }),
         delta({ content: [{ type: "text", text: "ok" }] }),
       ],
-      gives: [thought("hm"), text("ok")],
+      expected: [thought("hm"), text("ok")],
     },
     {
       name: "reads reasoning_content",
       given: [delta({ reasoning_content: "a" }), delta({ reasoning_content: "b" })],
-      gives: [thought("ab")],
+      expected: [thought("ab")],
     },
-    { name: "reads reasoning", given: [delta({ reasoning: "a" })], gives: [thought("a")] },
+    { name: "reads reasoning", given: [delta({ reasoning: "a" })], expected: [thought("a")] },
     {
       name: "reads text and summary of reasoning_details, not encrypted parts",
       given: [
@@ -57,7 +57,7 @@ describe("text and reasoning", () => {
           ],
         }),
       ],
-      gives: [
+      expected: [
         detailed("ab", [
           { type: "reasoning.text", text: "a" },
           { type: "reasoning.summary", summary: "b" },
@@ -66,26 +66,27 @@ describe("text and reasoning", () => {
       ],
     },
     {
-      name: "reads reasoning once when it is sent in two fields",
+      name: "reads reasoning once if it is sent in two fields",
       given: [
         delta({ reasoning: "a", reasoning_details: [{ type: "reasoning.text", text: "a" }] }),
       ],
-      gives: [detailed("a", [{ type: "reasoning.text", text: "a" }])],
+      expected: [detailed("a", [{ type: "reasoning.text", text: "a" }])],
     },
     {
-      name: "reads a whole message in place of a delta",
+      name: "reads a complete message in place of a delta",
       given: [{ choices: [{ message: { content: "all" } }] }],
-      gives: [text("all")],
+      expected: [text("all")],
     },
     {
       name: "reads the first choice only",
-      given: [{ choices: [{ index: 1, delta: { content: "no" } }] }, says("yes")],
-      gives: [text("yes")],
+      given: [{ choices: [{ index: 1, delta: { content: "no" } }] }, content("yes")],
+      expected: [text("yes")],
     },
-  ])("$name", ({ given, gives }) => expect(itemsOf([...given, ends("stop")])).toEqual(gives));
+  ])("$name", (row) => expect(itemsOf([...row.given, finish("stop")])).toEqual(row.expected));
 
   it("yields every delta in order, on arrival", () => {
-    const { events } = decode([delta({ reasoning: "hm" }), says("a"), says("b"), ends("stop")]);
+    const chunks = [delta({ reasoning: "hm" }), content("a"), content("b"), finish("stop")];
+    const { events } = decode(chunks);
     expect(events).toEqual([
       { type: "reasoning", text: "hm" },
       { type: "text", text: "a" },
@@ -108,7 +109,7 @@ describe("text and reasoning", () => {
       choices: [{ delta: { content: { a: 1 }, reasoning_details: "x", tool_calls: {} } }],
       usage: "many",
     },
-  ])("ignores %j", (chunk) => expect(() => decode([chunk, ends("stop")])).not.toThrow());
+  ])("ignores %j", (chunk) => expect(() => decode([chunk, finish("stop")])).not.toThrow());
 });
 
 describe("tool calls", () => {
@@ -120,7 +121,7 @@ describe("tool calls", () => {
         calls({ index: 0, args: '{"x"' }),
         calls({ index: 0, args: ":1}" }),
       ],
-      gives: [call("a", "vote", '{"x":1}')],
+      expected: [call("a", "vote", '{"x":1}')],
     },
     {
       name: "separates interleaved calls by their index",
@@ -129,7 +130,7 @@ describe("tool calls", () => {
         calls({ index: 1, id: "b", name: "g", args: "[" }),
         calls({ index: 0, args: "}" }, { index: 1, args: "]" }),
       ],
-      gives: [call("a", "f", "{}"), call("b", "g", "[]")],
+      expected: [call("a", "f", "{}"), call("b", "g", "[]")],
     },
     {
       name: "numbers calls by appearance when the first index is not 0",
@@ -137,17 +138,17 @@ describe("tool calls", () => {
         calls({ index: 3, id: "a", name: "f", args: "1" }),
         calls({ index: 1, id: "b", name: "g", args: "2" }),
       ],
-      gives: [call("a", "f", "1"), call("b", "g", "2")],
+      expected: [call("a", "f", "1"), call("b", "g", "2")],
     },
     {
       name: "continues the last call when there is no index",
       given: [calls({ id: "a", name: "f", args: "{" }), calls({ args: "}" })],
-      gives: [call("a", "f", "{}")],
+      expected: [call("a", "f", "{}")],
     },
     {
       name: "starts a call at each name when there is neither index nor id",
       given: [calls({ name: "f", args: "{}" }, { name: "g", args: "{}" })],
-      gives: [call("call00000", "f", "{}"), call("call00001", "g", "{}")],
+      expected: [call("call00000", "f", "{}"), call("call00001", "g", "{}")],
     },
     {
       name: "finds the call by its id when there is no index",
@@ -156,7 +157,7 @@ describe("tool calls", () => {
         calls({ id: "b", name: "g", args: "[" }),
         calls({ id: "a", args: "}" }),
       ],
-      gives: [call("a", "f", "{}"), call("b", "g", "[")],
+      expected: [call("a", "f", "{}"), call("b", "g", "[")],
     },
     {
       name: "treats a name repeated with every delta as one call",
@@ -164,12 +165,12 @@ describe("tool calls", () => {
         calls({ id: "a", name: "f", args: '{"x":' }),
         calls({ id: "a", name: "f", args: "1}" }),
       ],
-      gives: [call("a", "f", '{"x":1}')],
+      expected: [call("a", "f", '{"x":1}')],
     },
     {
       name: "treats a second complete call under the same id as another call",
       given: [calls({ id: "a", name: "f", args: "{}" }, { id: "a", name: "f", args: '{"x":2}' })],
-      gives: [call("a", "f", "{}"), call("call00001", "f", '{"x":2}')],
+      expected: [call("a", "f", "{}"), call("call00001", "f", '{"x":2}')],
     },
     {
       name: "separates calls that all have index 0 and different ids",
@@ -177,7 +178,7 @@ describe("tool calls", () => {
         calls({ index: 0, id: "a", name: "f", args: "{}" }),
         calls({ index: 0, id: "b", name: "g", args: "{}" }),
       ],
-      gives: [call("a", "f", "{}"), call("b", "g", "{}")],
+      expected: [call("a", "f", "{}"), call("b", "g", "{}")],
     },
     {
       name: "separates complete calls that all have index 0 and no id",
@@ -185,7 +186,7 @@ describe("tool calls", () => {
         calls({ index: 0, id: "", name: "f", args: "{}" }),
         calls({ index: 0, id: "", name: "g", args: '{"x":1}' }),
       ],
-      gives: [call("call00000", "f", "{}"), call("call00001", "g", '{"x":1}')],
+      expected: [call("call00000", "f", "{}"), call("call00001", "g", '{"x":1}')],
     },
     {
       name: "treats a name repeated after the last delta as one call",
@@ -193,7 +194,7 @@ describe("tool calls", () => {
         calls({ index: 0, id: "a", name: "f", args: "{}" }),
         calls({ index: 0, id: "a", name: "f", args: "" }),
       ],
-      gives: [call("a", "f", "{}")],
+      expected: [call("a", "f", "{}")],
     },
     {
       name: "makes duplicate ids of different indexes unique",
@@ -203,27 +204,27 @@ describe("tool calls", () => {
           { index: 1, id: "a", name: "g", args: "{}" },
         ),
       ],
-      gives: [call("a", "f", "{}"), call("call00001", "g", "{}")],
+      expected: [call("a", "f", "{}"), call("call00001", "g", "{}")],
     },
     {
-      name: "makes missing ids",
+      name: "makes ids if they are missing",
       given: [
         calls(
           { index: 0, id: null, name: "f", args: "{}" },
           { index: 1, id: "", name: "g", args: "{}" },
         ),
       ],
-      gives: [call("call00000", "f", "{}"), call("call00001", "g", "{}")],
+      expected: [call("call00000", "f", "{}"), call("call00001", "g", "{}")],
     },
     {
-      name: "accepts a late id",
+      name: "accepts an id that arrives late",
       given: [calls({ index: 0, name: "f" }), calls({ index: 0, id: "a" })],
-      gives: [call("a", "f", "{}")],
+      expected: [call("a", "f", "{}")],
     },
     {
       name: "turns no arguments into an empty object",
       given: [calls({ index: 0, id: "a", name: "f" })],
-      gives: [call("a", "f", "{}")],
+      expected: [call("a", "f", "{}")],
     },
     {
       name: "turns empty and null arguments into an empty object",
@@ -233,12 +234,12 @@ describe("tool calls", () => {
           { index: 1, id: "b", name: "g", args: null },
         ),
       ],
-      gives: [call("a", "f", "{}"), call("b", "g", "{}")],
+      expected: [call("a", "f", "{}"), call("b", "g", "{}")],
     },
     {
       name: "writes object arguments as text",
       given: [calls({ index: 0, id: "a", name: "f", args: { x: 1 } })],
-      gives: [call("a", "f", '{"x":1}')],
+      expected: [call("a", "f", '{"x":1}')],
     },
     {
       name: "joins a name from several deltas",
@@ -247,7 +248,7 @@ describe("tool calls", () => {
         calls({ index: 0, name: "answer" }),
         calls({ index: 0, args: "{}" }),
       ],
-      gives: [call("a", "new_answer", "{}")],
+      expected: [call("a", "new_answer", "{}")],
     },
     {
       name: "reads the older function_call",
@@ -255,17 +256,19 @@ describe("tool calls", () => {
         delta({ function_call: { name: "f", arguments: "{" } }),
         delta({ function_call: { arguments: "}" } }),
       ],
-      gives: [call("call00000", "f", "{}")],
+      expected: [call("call00000", "f", "{}")],
     },
     {
-      name: "keeps broken arguments unchanged",
+      name: "keeps invalid arguments unchanged",
       given: [calls({ index: 0, id: "a", name: "f", args: '{"x":' })],
-      gives: [call("a", "f", '{"x":')],
+      expected: [call("a", "f", '{"x":')],
     },
-  ])("$name", ({ given, gives }) => expect(itemsOf([...given, ends("tool_calls")])).toEqual(gives));
+  ])("$name", ({ given, expected }) =>
+    expect(itemsOf([...given, finish("tool_calls")])).toEqual(expected),
+  );
 
   it("never repeats an id of the conversation, so that ids are unique within the round", () => {
-    const given = [calls({ index: 0, id: "call_0", name: "f", args: "{}" }), ends("tool_calls")];
+    const given = [calls({ index: 0, id: "call_0", name: "f", args: "{}" }), finish("tool_calls")];
     expect(itemsOf(given, ["call_0"])).toEqual([call("call00001", "f", "{}")]);
   });
 
@@ -275,7 +278,7 @@ describe("tool calls", () => {
       calls({ index: 0, args: "{" }),
       calls({ index: 0, args: "}" }),
     ];
-    expect(decode([...given, ends("stop")]).events).toEqual([
+    expect(decode([...given, finish("stop")]).events).toEqual([
       { type: "tool_arguments", index: 0, name: "f", id: "a", text: "{" },
       { type: "tool_arguments", index: 0, name: "f", id: "a", text: "}" },
     ]);
@@ -287,7 +290,7 @@ describe("tool calls", () => {
       calls({ index: 0, args: '"a"' }),
       calls({ index: 0, name: "f", args: ":1}" }),
     ];
-    expect(decode([...given, ends("stop")]).events).toEqual([
+    expect(decode([...given, finish("stop")]).events).toEqual([
       { type: "tool_arguments", index: 0, name: "f", text: '{"a":1}' },
     ]);
   });
@@ -295,7 +298,7 @@ describe("tool calls", () => {
 
 describe("usage", () => {
   const usageOf = (chunks: readonly unknown[]) => {
-    const { stop } = decode([...chunks, ends("stop")]);
+    const { stop } = decode([...chunks, finish("stop")]);
     return stop.type === "stop" ? stop.usage : null;
   };
   const usage = (input: number, output: number, reasoning = 0, cached = 0) => ({
@@ -308,12 +311,12 @@ describe("usage", () => {
 
   it.each([
     {
-      name: "a last chunk without choices",
+      name: "is read from a last chunk without choices",
       given: [{ choices: [], usage: reported }],
-      gives: usage(10, 4),
+      expected: usage(10, 4),
     },
     {
-      name: "cached and reasoning tokens",
+      name: "contains cached and reasoning tokens",
       given: [
         {
           choices: [],
@@ -324,41 +327,41 @@ describe("usage", () => {
           },
         },
       ],
-      gives: usage(10, 4, 3, 8),
+      expected: usage(10, 4, 3, 8),
     },
     {
-      name: "usage on every chunk: the last one counts",
+      name: "is the last report if every chunk contains one",
       given: [
-        { ...says("a"), usage: { prompt_tokens: 10, completion_tokens: 1 } },
-        { ...says("b"), usage: { prompt_tokens: 10, completion_tokens: 2 } },
+        { ...content("a"), usage: { prompt_tokens: 10, completion_tokens: 1 } },
+        { ...content("b"), usage: { prompt_tokens: 10, completion_tokens: 2 } },
       ],
-      gives: usage(10, 2),
+      expected: usage(10, 2),
     },
     {
-      name: "null on every chunk except the last",
+      name: "is read if it is null in all chunks except the last",
       given: [
-        { ...says("a"), usage: null },
+        { ...content("a"), usage: null },
         { choices: [], usage: reported },
       ],
-      gives: usage(10, 4),
+      expected: usage(10, 4),
     },
     {
-      name: "usage inside the choice",
+      name: "is read from the choice",
       given: [{ choices: [{ delta: {}, usage: reported }] }],
-      gives: usage(10, 4),
+      expected: usage(10, 4),
     },
     {
-      name: "usage in a server's own field",
+      name: "is read from a field of a specific server",
       given: [{ choices: [], x_groq: { usage: reported } }],
-      gives: usage(10, 4),
+      expected: usage(10, 4),
     },
     {
-      name: "cache hits under another name",
+      name: "contains cache hits with another name",
       given: [{ choices: [], usage: { ...reported, prompt_cache_hit_tokens: 6 } }],
-      gives: usage(10, 4, 0, 6),
+      expected: usage(10, 4, 0, 6),
     },
     {
-      name: "reasoning that only the total includes, as output",
+      name: "counts reasoning that only the total includes as output",
       given: [
         {
           choices: [],
@@ -370,24 +373,24 @@ describe("usage", () => {
           },
         },
       ],
-      gives: usage(10, 24, 20),
+      expected: usage(10, 24, 20),
     },
-    { name: "no usage at all", given: [says("a")], gives: null },
-    { name: "an empty usage as no report", given: [{ choices: [], usage: {} }], gives: null },
+    { name: "is null without a report", given: [content("a")], expected: null },
+    { name: "is null for an empty report", given: [{ choices: [], usage: {} }], expected: null },
     {
-      name: "invalid values as no report",
+      name: "is null for invalid values",
       given: [
         {
           choices: [],
           usage: { prompt_tokens: -3, completion_tokens: "7", total_tokens: Number.NaN },
         },
       ],
-      gives: null,
+      expected: null,
     },
-  ])("reads $name", ({ given, gives }) => expect(usageOf(given)).toEqual(gives));
+  ])("$name", ({ given, expected }) => expect(usageOf(given)).toEqual(expected));
 
   it("is reported as soon as it is known", () => {
-    const { events } = decode([{ ...says("a"), usage: reported }, ends("stop")]);
+    const { events } = decode([{ ...content("a"), usage: reported }, finish("stop")]);
     expect(events).toEqual<ModelEvent[]>([
       { type: "text", text: "a" },
       { type: "usage", usage: usage(10, 4) },

@@ -26,7 +26,7 @@ async function read(chunks: readonly Uint8Array[]) {
   return events;
 }
 
-/** JSON that looks like a chunk in places, because pure noise never gets past the first field. */
+/** JSON that looks like a chunk in places, because random JSON is ignored at once. */
 const value = fc.jsonValue({ maxDepth: 3 });
 const maybe = <T>(arbitrary: fc.Arbitrary<T>) =>
   fc.oneof({ weight: 3, arbitrary }, { weight: 1, arbitrary: value });
@@ -61,7 +61,7 @@ const chunk = maybe(
   ),
 );
 
-it("for any chunks of a server, only a cut is thrown, ids are unique and arguments are text", () => {
+it("for any chunks of a server, the only error is stream_cut, ids are unique and arguments are text", () => {
   fc.assert(
     fc.property(fc.array(chunk, { maxLength: 8 }), (chunks) => {
       const decoder = createDecoder(new Set(["a"]));
@@ -77,7 +77,7 @@ it("for any chunks of a server, only a cut is thrown, ids are unique and argumen
   );
 });
 
-it("for any division of the bytes the reply is the same", async () => {
+it("the reply is the same for any division of the bytes", async () => {
   const bytes = new TextEncoder().encode(OPENAI_CHAT.encode(FULL).join(""));
   await fc.assert(
     fc.asyncProperty(fc.uniqueArray(fc.nat(bytes.length), { maxLength: 30 }), async (cuts) => {
@@ -94,7 +94,7 @@ it("for any division of the bytes the reply is the same", async () => {
   );
 });
 
-it("noise instead of a stream is a ProviderError, never another error", async () => {
+it("random bytes instead of a stream give a ProviderError", async () => {
   await fc.assert(
     fc.asyncProperty(
       fc.array(fc.uint8Array({ maxLength: 60 }), { maxLength: 5 }),

@@ -26,7 +26,7 @@ const messages = (list: Message[], host = OPENAI) =>
   body({ system: "", messages: list }, host).messages;
 
 describe("the body", () => {
-  it("asks for a stream with usage", () => {
+  it("requests a stream with usage", () => {
     expect(body({})).toEqual({
       model: "m",
       messages: [
@@ -39,7 +39,7 @@ describe("the body", () => {
     });
   });
 
-  it("sends no cap on the output without a setting", () => {
+  it("sends no output cap if none is set", () => {
     expect(body({ maxOutputTokens: null })).not.toHaveProperty("max_completion_tokens");
   });
 
@@ -67,52 +67,52 @@ describe("the body", () => {
       tools: [],
       choice: "required" as const,
       host: OPENAI,
-      gives: undefined,
+      expected: undefined,
     },
     {
       name: "forces a tool if the host supports it",
       tools: [tool],
       choice: "required" as const,
       host: OPENAI,
-      gives: "required",
+      expected: "required",
     },
     {
       name: "does not force a tool if the host does not support it",
       tools: [tool],
       choice: "required" as const,
       host: THINKING,
-      gives: "auto",
+      expected: "auto",
     },
     {
-      name: "does not force a tool at a router, where it depends on the model",
+      name: "does not force a tool at a router, because support depends on the model",
       tools: [tool],
       choice: "required" as const,
       host: hostById("openrouter"),
-      gives: "auto",
+      expected: "auto",
     },
     {
       name: "does not force a tool at an unknown host",
       tools: [tool],
       choice: "required" as const,
       host: OTHER,
-      gives: "auto",
+      expected: "auto",
     },
     {
       name: "leaves the choice to the model",
       tools: [tool],
       choice: "auto" as const,
       host: OPENAI,
-      gives: "auto",
+      expected: "auto",
     },
-  ])("$name", ({ tools, choice, host, gives }) => {
-    expect(body({ tools, toolChoice: choice }, host).tool_choice).toBe(gives);
+  ])("$name", ({ tools, choice, host, expected }) => {
+    expect(body({ tools, toolChoice: choice }, host).tool_choice).toBe(expected);
   });
 
   it("offers tools as functions", () => {
     expect(body({ tools: [tool] }).tools).toEqual([{ type: "function", function: tool }]);
   });
 
-  it("sends the config's parameters and those of extra_body unchanged", () => {
+  it("sends the parameters of the config and of extra_body unchanged", () => {
     const params = {
       temperature: 0.2,
       stop: ["x"],
@@ -127,7 +127,7 @@ describe("the body", () => {
     expect(body({ params })).not.toHaveProperty("extra_body");
   });
 
-  it("lets no parameter change the service's own fields", () => {
+  it("does not let a parameter change fields that the service sets", () => {
     const hostile = {
       model: "x",
       messages: [],
@@ -144,7 +144,7 @@ describe("the body", () => {
 });
 
 describe("messages", () => {
-  it.each<{ name: string; given: Message[]; gives: unknown[] }>([
+  it.each<{ name: string; given: Message[]; expected: unknown[] }>([
     {
       name: "an assistant's text and calls, and the results in role tool",
       given: [
@@ -158,7 +158,7 @@ describe("messages", () => {
         },
         { role: "tool", toolCallId: "a", name: "f", text: "42", isError: false },
       ],
-      gives: [
+      expected: [
         {
           role: "assistant",
           content: "let me see",
@@ -174,7 +174,7 @@ describe("messages", () => {
       given: [
         { role: "assistant", items: [{ type: "tool_call", id: "a", name: "f", arguments: "{}" }] },
       ],
-      gives: [
+      expected: [
         {
           role: "assistant",
           content: null,
@@ -183,14 +183,14 @@ describe("messages", () => {
       ],
     },
     {
-      name: "broken arguments are sent as an empty object",
+      name: "invalid arguments are sent as an empty object",
       given: [
         {
           role: "assistant",
           items: [{ type: "tool_call", id: "a", name: "f", arguments: '{"x":' }],
         },
       ],
-      gives: [
+      expected: [
         {
           role: "assistant",
           content: null,
@@ -199,14 +199,14 @@ describe("messages", () => {
       ],
     },
     {
-      name: "a failed tool's text says so",
+      name: "the text of a failed tool begins with Error",
       given: [{ role: "tool", toolCallId: "a", name: "f", text: "no such file", isError: true }],
-      gives: [{ role: "tool", tool_call_id: "a", content: "Error: no such file" }],
+      expected: [{ role: "tool", tool_call_id: "a", content: "Error: no such file" }],
     },
     {
       name: "an empty assistant message is omitted",
       given: [{ role: "assistant", items: [] }],
-      gives: [],
+      expected: [],
     },
     {
       name: "reasoning is not sent back",
@@ -219,9 +219,9 @@ describe("messages", () => {
           ],
         },
       ],
-      gives: [{ role: "assistant", content: "ok" }],
+      expected: [{ role: "assistant", content: "ok" }],
     },
-  ])("$name", ({ given, gives }) => expect(messages(given)).toEqual(gives));
+  ])("$name", ({ given, expected }) => expect(messages(given)).toEqual(expected));
 
   it.each(["workers_ai", "lmstudio", "vllm", "ollama"])(
     "calls without text have empty content at %s, which rejects null",
@@ -237,18 +237,18 @@ describe("messages", () => {
     {
       name: "has a message of the model if the host requires it",
       host: hostById("mistral"),
-      gives: ["tool", "assistant", "user"],
+      expected: ["tool", "assistant", "user"],
     },
-    { name: "is empty otherwise", host: OPENAI, gives: ["tool", "user"] },
-  ])("the place between tool results and the user's text $name", ({ host, gives }) => {
+    { name: "is empty otherwise", host: OPENAI, expected: ["tool", "user"] },
+  ])("the place between tool results and the user's text $name", ({ host, expected }) => {
     const given: Message[] = [
       { role: "tool", toolCallId: "a", name: "f", text: "42", isError: false },
       { role: "user", text: "go on" },
     ];
-    expect(messages(given, host).map(({ role }: { role: string }) => role)).toEqual(gives);
+    expect(messages(given, host).map(({ role }: { role: string }) => role)).toEqual(expected);
   });
 
-  it("sends no call back with an invalid tool name", () => {
+  it("never sends an invalid tool name back", () => {
     const items: ReplyItem[] = [
       { type: "tool_call", id: "a", name: "multi_tool_use.parallel", arguments: "{}" },
     ];

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { ProviderError } from "../../../src/providers/provider";
-import { calls, decode, delta, ends, says } from "./chunks";
+import { calls, decode, delta, finish, content } from "./chunks";
 
 const reasonOf = (chunks: readonly unknown[]) => {
   const { stop } = decode(chunks);
@@ -10,49 +10,57 @@ const reasonOf = (chunks: readonly unknown[]) => {
 describe("stop reasons", () => {
   const withCall = [calls({ index: 0, id: "a", name: "f", args: "{}" })];
   it.each([
-    { name: "stop", given: [says("a"), ends("stop")], gives: "stop" },
-    { name: "length", given: [says("a"), ends("length")], gives: "length" },
-    { name: "content filter", given: [ends("content_filter")], gives: "content_filter" },
-    { name: "tool calls", given: [...withCall, ends("tool_calls")], gives: "tool_calls" },
+    { name: "stop", given: [content("a"), finish("stop")], expected: "stop" },
+    { name: "length", given: [content("a"), finish("length")], expected: "length" },
+    { name: "content filter", given: [finish("content_filter")], expected: "content_filter" },
+    { name: "tool calls", given: [...withCall, finish("tool_calls")], expected: "tool_calls" },
     {
       name: "the older function_call",
-      given: [...withCall, ends("function_call")],
-      gives: "tool_calls",
+      given: [...withCall, finish("function_call")],
+      expected: "tool_calls",
     },
     {
-      name: "stop despite calls",
-      given: [...withCall, ends("stop")],
-      gives: "tool_calls",
+      name: "stop with calls",
+      given: [...withCall, finish("stop")],
+      expected: "tool_calls",
     },
     {
-      name: "an unknown reason despite calls",
-      given: [...withCall, ends("whatever")],
-      gives: "unknown",
+      name: "an unknown reason with calls",
+      given: [...withCall, finish("unheard_of")],
+      expected: "unknown",
     },
     {
-      name: "length despite calls, because the last may be cut",
-      given: [...withCall, ends("length")],
-      gives: "length",
+      name: "length with calls, because the last call may be incomplete",
+      given: [...withCall, finish("length")],
+      expected: "length",
     },
-    { name: "tool_calls without any call", given: [says("a"), ends("tool_calls")], gives: "stop" },
-    { name: "an unknown reason", given: [says("a"), ends("whatever")], gives: "unknown" },
-    { name: "capital letters", given: [says("a"), ends("STOP")], gives: "stop" },
+    {
+      name: "tool_calls without any call",
+      given: [content("a"), finish("tool_calls")],
+      expected: "stop",
+    },
+    {
+      name: "an unknown reason",
+      given: [content("a"), finish("unheard_of")],
+      expected: "unknown",
+    },
+    { name: "capital letters", given: [content("a"), finish("STOP")], expected: "stop" },
     {
       name: "a reason before an empty chunk",
-      given: [ends("stop"), ends(null)],
-      gives: "stop",
+      given: [finish("stop"), finish(null)],
+      expected: "stop",
     },
     {
       name: "a refusal",
-      given: [delta({ refusal: "I can" }), delta({ refusal: "not" }), ends("stop")],
-      gives: "refusal",
+      given: [delta({ refusal: "I can" }), delta({ refusal: "not" }), finish("stop")],
+      expected: "refusal",
     },
-  ])("reads $name", ({ given, gives }) => expect(reasonOf(given)).toBe(gives));
+  ])("reads $name", ({ given, expected }) => expect(reasonOf(given)).toBe(expected));
 
   it.each([
     ...["eos", "end_turn", "completed", "complete", "finished", "end", "done"].map((reason) => ({
       reason,
-      gives: "stop",
+      expected: "stop",
     })),
     ...[
       "max_tokens",
@@ -64,7 +72,7 @@ describe("stop reasons", () => {
       "context_length_exceeded",
       "incomplete",
       "truncated",
-    ].map((reason) => ({ reason, gives: "length" })),
+    ].map((reason) => ({ reason, expected: "length" })),
     ...[
       "content-filter",
       "contentFilter",
@@ -80,29 +88,31 @@ describe("stop reasons", () => {
       "guardrail_intervened",
       "moderation",
       "blocked",
-    ].map((reason) => ({ reason, gives: "content_filter" })),
-    ...["whatever", "other", "FINISH_REASON_UNSPECIFIED"].map((reason) => ({
+    ].map((reason) => ({ reason, expected: "content_filter" })),
+    ...["unheard_of", "other", "FINISH_REASON_UNSPECIFIED"].map((reason) => ({
       reason,
-      gives: "unknown",
+      expected: "unknown",
     })),
-  ])("reads $reason as $gives", ({ reason, gives }) => {
-    expect(reasonOf([says("a"), ends(reason)])).toBe(gives);
-    expect(reasonOf([...withCall, ends(reason)])).toBe(gives === "stop" ? "tool_calls" : gives);
+  ])("reads $reason as $expected", ({ reason, expected }) => {
+    expect(reasonOf([content("a"), finish(reason)])).toBe(expected);
+    expect(reasonOf([...withCall, finish(reason)])).toBe(
+      expected === "stop" ? "tool_calls" : expected,
+    );
   });
 
-  it("keeps a refusal out of the answer", () => {
-    expect(decode([delta({ refusal: "I cannot" }), ends("stop")])).toEqual({
+  it("does not add a refusal to the answer", () => {
+    expect(decode([delta({ refusal: "I cannot" }), finish("stop")])).toEqual({
       events: [],
       stop: { type: "stop", reason: "refusal", items: [], usage: null },
     });
   });
 
   it.each([
-    { name: "no finish reason", given: [says("a")] },
-    { name: "an empty finish reason", given: [says("a"), ends("")] },
-    { name: "nothing at all", given: [] },
+    { name: "no finish reason", given: [content("a")] },
+    { name: "an empty finish reason", given: [content("a"), finish("")] },
+    { name: "no chunks", given: [] },
     { name: "a complete call but no finish reason", given: withCall },
-    { name: "finish reason error", given: [says("a"), ends("error")] },
+    { name: "finish reason error", given: [content("a"), finish("error")] },
     ...[
       "abort",
       "aborted",
@@ -115,8 +125,11 @@ describe("stop reasons", () => {
       "MALFORMED_FUNCTION_CALL",
       "malformed_response",
       "unexpected_tool_call",
-    ].map((reason) => ({ name: `finish reason ${reason}`, given: [...withCall, ends(reason)] })),
-  ])("treats a stream with $name as cut", ({ given }) => {
+    ].map((reason) => ({
+      name: `finish reason ${reason}`,
+      given: [...withCall, finish(reason)],
+    })),
+  ])("treats a stream with $name as incomplete", ({ given }) => {
     expect(() => decode(given)).toThrow(
       expect.objectContaining({ failureClass: "transient", code: "stream_cut" }),
     );

@@ -7,8 +7,8 @@ import { endpointAt } from "../../fakes/endpoint";
 import { BARE_REQUEST } from "../bare-request";
 
 /**
- * Golden transcripts: a server's stream as bytes (`x.sse`), our events (`x.json`), through the
- * whole adapter.
+ * Golden transcripts, read through the whole adapter: the stream of a server as bytes (`x.sse`),
+ * and our events (`x.json`).
  */
 
 const FOLDER = join(import.meta.dirname, "transcripts");

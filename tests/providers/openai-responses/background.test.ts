@@ -23,7 +23,7 @@ const sse = (events: readonly object[]) =>
   });
 const failing = (status: number, message: string) =>
   Response.json({ error: { message } }, { status });
-/** Sends the events and then nothing, until the request is aborted. */
+/** A response that sends the events and then nothing until the request is aborted. */
 const hanging = (events: readonly object[], signal: AbortSignal | null | undefined) => {
   const first = sse(events).body;
   const body = new ReadableStream({
@@ -66,7 +66,7 @@ function start(answer: Answer, options: Partial<ProviderOptions> = {}) {
     collect(provider.stream(REQUEST, signal, undefined, from));
   return { provider, read, sent, paths: () => sent.map(({ method, path }) => `${method} ${path}`) };
 }
-/** The requests that are sent without waiting. */
+/** Waits for the requests that the adapter does not await. */
 const settled = () => new Promise((resolve) => setTimeout(resolve, 5));
 
 const CREATE = "POST /v1/responses";
@@ -112,7 +112,7 @@ describe("resuming a reply", () => {
     expect(paths()).toEqual([RESUME]);
   });
 
-  it("works although the operator wants no new background replies", async () => {
+  it("works even if the operator has disabled background replies", async () => {
     const { read, paths } = start(() => sse(EVENTS.slice(3)), { background: false });
     expect((await read(FROM)).events.at(-1)).toMatchObject({
       type: "stop",
@@ -125,7 +125,7 @@ describe("resuming a reply", () => {
     { name: "has", status: 404, asks: [RESUME, CANCEL] },
     { name: "streams", status: 400, asks: [RESUME, READ, CANCEL] },
   ])(
-    "fails if the provider no longer $name it, so that it is requested again",
+    "fails if the provider no longer $name it, so that the request is repeated",
     async ({ status, asks }) => {
       const { read, paths } = start(() => failing(status, "Response with id 'resp_1' not found."));
       expect(await read(FROM)).toMatchObject({
@@ -136,7 +136,7 @@ describe("resuming a reply", () => {
     },
   );
 
-  it("reads a reply whole if it is too old to be streamed", async () => {
+  it("reads the complete reply if it is too old to be streamed", async () => {
     const { read, paths } = start(({ path }) =>
       path.includes("stream=true")
         ? failing(400, "This response can no longer be streamed.")
@@ -198,7 +198,7 @@ describe("resuming a reply", () => {
 });
 
 describe("abandoning a reply", () => {
-  it("by an abort cancels the reply with the key", async () => {
+  it("by an abort cancels the reply, in a request with the key", async () => {
     const { read, paths, sent } = start((_, init) => hanging(EVENTS.slice(0, 2), init?.signal), {
       apiKey: "key-123456",
     });
@@ -213,14 +213,14 @@ describe("abandoning a reply", () => {
     expect(sent[1]?.headers.get("authorization")).toBe("Bearer key-123456");
   });
 
-  it("by reading no further cancels the reply", async () => {
+  it("by stopping to read cancels the reply", async () => {
     const { provider, paths } = start((_, init) => hanging(EVENTS.slice(0, 2), init?.signal));
     for await (const _ of provider.stream(REQUEST, new AbortController().signal)) break;
     await settled();
     expect(paths()).toEqual([CREATE, CANCEL]);
   });
 
-  it("that was cut cancels the reply, because it will be repeated", async () => {
+  it("after an incomplete stream cancels the reply, because the request will be repeated", async () => {
     const { read, paths } = start(() => sse(EVENTS.slice(0, 2)));
     expect(await read()).toMatchObject({ error: { code: "stream_cut" } });
     await settled();
@@ -248,7 +248,7 @@ describe("abandoning a reply", () => {
     expect(paths()).toEqual([CREATE]);
   });
 
-  it("keeps the reply for a resume if the platform was interrupted in its middle", async () => {
+  it("keeps the reply for a resumption if the platform was interrupted in its middle", async () => {
     const broken = new ReadableStream({
       start(controller) {
         controller.enqueue(new TextEncoder().encode(`data: ${JSON.stringify(EVENTS[0])}\n\n`));
@@ -265,7 +265,7 @@ describe("abandoning a reply", () => {
     expect(paths()).toEqual([CREATE]);
   });
 
-  it("stops cancelling at a provider that does not respond", async () => {
+  it("stops waiting for a cancellation if the provider does not respond", async () => {
     vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
     try {
       let signal: AbortSignal | null | undefined;

@@ -13,7 +13,7 @@ describe("the reply", () => {
   });
 
   it.each([{ index: { toString: false } }, { index: "1" }, { index: null }, { index: 0 }])(
-    "starts no new part of its reasoning at $index, which is not a later index",
+    "does not start a new part of its reasoning at the index $index",
     ({ index }) => {
       const { events } = decode([
         { type: "response.reasoning_summary_part.added", summary_index: index },
@@ -34,14 +34,14 @@ describe("the reply", () => {
     expect(itemsOf(events).map(({ type }) => type)).toEqual(["text", "tool_call", "tool_call"]);
   });
 
-  it("gives a call another id if its own is taken", () => {
+  it("gives a call another id if its own id is used", () => {
     const ids = itemsOf([completed([call("a"), call("a"), call("")])], ["a"]).map(
       (item) => "id" in item && item.id,
     );
     expect(new Set(["a", ...ids]).size).toBe(4);
   });
 
-  it("makes missing arguments an empty object", () => {
+  it("turns missing arguments into an empty object", () => {
     expect(itemsOf([completed([call("a", " ")])])[0]).toMatchObject({ arguments: "{}" });
   });
 
@@ -52,7 +52,7 @@ describe("the reply", () => {
     ]);
   });
 
-  it("sends no hosted tool item back if its reasoning cannot be sent back", () => {
+  it("does not send a hosted tool item back if its reasoning cannot be sent back", () => {
     const reasoning = { type: "reasoning", id: "rs_1", summary: [] };
     const search = {
       type: "web_search_call",
@@ -65,14 +65,14 @@ describe("the reply", () => {
     ]);
   });
 
-  it("keeps open reasoning, which needs no encrypted content to be sent back", () => {
+  it("keeps plain reasoning, which can be sent back without encrypted content", () => {
     const content = [{ type: "reasoning_text", text: "hm" }];
     expect(itemsOf([completed([{ type: "reasoning", id: "rs_1", summary: [], content }])])).toEqual(
       [{ type: "reasoning", text: "hm", opaque: { id: "rs_1", summary: [], content } }],
     );
   });
 
-  it("sends back encrypted reasoning without open text, and no field that is null", () => {
+  it("sends back encrypted reasoning without plain text or null fields", () => {
     const item = {
       type: "reasoning",
       id: "rs_1",
@@ -118,7 +118,7 @@ describe("the reply", () => {
     expect(decode([completed(output, more)]).end()).toMatchObject({ reason });
   });
 
-  it("without an end is cut", () => {
+  it("without a final event is incomplete", () => {
     const { decoder } = decode([done(message("all of it"))]);
     expect(decoder.isOver()).toBe(false);
     expect(() => decoder.end()).toThrow(
@@ -164,7 +164,7 @@ describe("failures", () => {
 });
 
 describe("live events", () => {
-  it("separate two thoughts by a blank line", () => {
+  it("separate two parts of reasoning by a blank line", () => {
     const think = (delta: string) => ({ type: "response.reasoning_summary_text.delta", delta });
     const { events } = decode([
       added({ type: "reasoning" }),
@@ -181,7 +181,7 @@ describe("live events", () => {
     expect(events).toEqual([{ type: "hosted_tool", name: "web_search", text: "a\nb" }]);
   });
 
-  it("number calls beside hosted tools from 0", () => {
+  it("number calls from 0 even if there are hosted tools", () => {
     const args = (output_index: number) => ({
       type: "response.function_call_arguments.delta",
       output_index,
@@ -197,7 +197,7 @@ describe("live events", () => {
     expect(events.map((event) => "index" in event && event.index)).toEqual([0, 1]);
   });
 
-  it("show arguments that arrive whole once", () => {
+  it("show arguments that arrive complete once", () => {
     const item = call("a", '{"x":1}');
     expect(decode([added(item), done(item), completed([item])]).events).toEqual([
       { type: "tool_arguments", index: 0, name: "vote", id: "a", text: '{"x":1}' },
@@ -206,7 +206,7 @@ describe("live events", () => {
 });
 
 describe("sources", () => {
-  it("are those of the text, each page once", () => {
+  it("are the sources of the text, each page once", () => {
     const page = { type: "url_citation", url: "https://a.example", title: "A" };
     const { end } = decode([
       completed([message("x", [page, page, { type: "file_citation", file_id: "f" }])]),
@@ -214,7 +214,7 @@ describe("sources", () => {
     expect(end()).toMatchObject({ citations: [{ url: "https://a.example", title: "A" }] });
   });
 
-  it("are those of earlier events if the text has none", () => {
+  it("are taken from earlier events if the text has none", () => {
     const annotation = { type: "url_citation", url: "https://a.example", title: "A" };
     const { end } = decode([
       { type: "response.output_text.annotation.added", annotation },
@@ -237,14 +237,14 @@ describe("resume points", () => {
     alone,
   });
 
-  it("come before each text, for it and everything before it, and once the reply has an id", () => {
+  it("precede each text, and one follows as soon as the reply has an id", () => {
     const events = [
       created,
       { type: "response.in_progress", sequence_number: 1 },
       says("a", 2),
       says("b", 3),
     ];
-    expect(decode(events, { points: true }).events).toEqual([
+    expect(decode(events, { yieldsPoints: true }).events).toEqual([
       point(0, true),
       point(2),
       { type: "text", text: "a" },
@@ -259,18 +259,18 @@ describe("resume points", () => {
       ...completed([message("a")], { usage: { input_tokens: 1, output_tokens: 1 } }),
       sequence_number: 9,
     };
-    expect(decode([created, last], { points: true }).events.map(({ type }) => type)).toEqual([
+    expect(decode([created, last], { yieldsPoints: true }).events.map(({ type }) => type)).toEqual([
       "resume_point",
       "usage",
     ]);
   });
 
-  it("do not repeat the end of items that started before them", () => {
+  it("do not cause a second end of items that started before them", () => {
     const item = { type: "web_search_call", action: { type: "search", query: "q" } };
     const from = { id: "resp_1", after: 5 };
     expect(
       decode([done(item, 1), done(call("a"), 2), completed([item, call("a")])], {
-        points: true,
+        yieldsPoints: true,
         from,
       }).events,
     ).toEqual([]);

@@ -1,7 +1,7 @@
 import { createDecoder } from "../../../src/providers/openai-responses/decode";
 import type { ResumePoint } from "../../../src/providers/provider";
 
-/** Events of a streamed response, and a decoder that reads them. */
+/** Builders for events of a streamed response, and a decoder that reads them. */
 
 export type Fields = Record<string, unknown>;
 
@@ -33,17 +33,17 @@ export const call = (call_id: string, args = "{}", id = `fc_${call_id}`) => ({
 
 export function decode(
   events: readonly unknown[],
-  options: { taken?: string[]; points?: boolean; from?: ResumePoint } = {},
+  options: { taken?: string[]; yieldsPoints?: boolean; from?: ResumePoint } = {},
 ) {
-  const { taken = [], points = false, from } = options;
+  const { taken = [], yieldsPoints = false, from } = options;
   const decoder = createDecoder({
     takenIds: new Set(taken),
     secrets: ["secret-key"],
-    points,
+    yieldsPoints,
     from,
   });
-  const made = events.flatMap((event) => decoder.push(event));
-  return { events: made, decoder, end: () => decoder.end() };
+  const modelEvents = events.flatMap((event) => decoder.push(event));
+  return { events: modelEvents, decoder, end: () => decoder.end() };
 }
 export const itemsOf = (events: readonly unknown[], taken: string[] = []) => {
   const stop = decode(events, { taken }).end();

@@ -28,7 +28,7 @@ async function read(chunks: readonly Uint8Array[]) {
   return events;
 }
 
-/** JSON that looks like an event in places, because pure noise never gets past the first field. */
+/** JSON that looks like an event in places, because random JSON is ignored at once. */
 const value = fc.jsonValue({ maxDepth: 1 });
 const maybe = <T>(arbitrary: fc.Arbitrary<T>) =>
   fc.oneof({ weight: 3, arbitrary }, { weight: 1, arbitrary: value });
@@ -105,8 +105,8 @@ const event = maybe(
 it("for any events of a server, ids are unique, arguments are text, and the reply can be stored and sent back", () => {
   fc.assert(
     fc.property(fc.array(event, { maxLength: 8 }), response, (events, last) => {
-      const decoder = createDecoder({ takenIds: new Set(["a"]), secrets: [], points: true });
-      // As on the wire: JSON has no -0.
+      const decoder = createDecoder({ takenIds: new Set(["a"]), secrets: [], yieldsPoints: true });
+      // Parsed JSON, as on the wire, because JSON cannot represent -0.
       const sent = [...events, { type: "response.completed", response: last }].map((one) =>
         JSON.parse(JSON.stringify(one)),
       );
@@ -127,7 +127,7 @@ it("for any events of a server, ids are unique, arguments are text, and the repl
   );
 });
 
-it("for any division of the bytes the reply is the same", async () => {
+it("the reply is the same for any division of the bytes", async () => {
   const bytes = new TextEncoder().encode(OPENAI_RESPONSES.encode(FULL).join(""));
   await fc.assert(
     fc.asyncProperty(fc.uniqueArray(fc.nat(bytes.length), { maxLength: 30 }), async (cuts) => {
@@ -144,7 +144,7 @@ it("for any division of the bytes the reply is the same", async () => {
   );
 });
 
-it("for any lost, repeated or swapped frames, the result is a whole reply or a ProviderError", async () => {
+it("for any lost, repeated or swapped frames, the result is a complete reply or a ProviderError", async () => {
   const frames = OPENAI_RESPONSES.encode(FULL);
   const encode = (text: string) => new TextEncoder().encode(text);
   await fc.assert(
@@ -165,7 +165,7 @@ it("for any lost, repeated or swapped frames, the result is a whole reply or a P
   );
 });
 
-it("noise instead of a stream is a ProviderError, never another error", async () => {
+it("random bytes instead of a stream give a ProviderError", async () => {
   await fc.assert(
     fc.asyncProperty(
       fc.array(fc.uint8Array({ maxLength: 60 }), { maxLength: 5 }),

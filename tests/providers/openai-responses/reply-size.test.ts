@@ -29,7 +29,7 @@ it.each([
     },
   },
 ])("an endless reply of $name is refused before the memory is full", ({ event }) => {
-  const decoder = createDecoder({ takenIds: new Set(), secrets: [], points: false });
+  const decoder = createDecoder({ takenIds: new Set(), secrets: [], yieldsPoints: false });
   decoder.push({ type: "response.output_item.added", output_index: 0, item: call });
   const endless = () => {
     for (let n = 0; n <= MAX_REPLY_CHARS / 2_048; n += 1) decoder.push(event);
@@ -39,8 +39,8 @@ it.each([
   );
 });
 
-it("images from code are not counted, because they are not kept", () => {
-  const decoder = createDecoder({ takenIds: new Set(), secrets: [], points: false });
+it("images from code are not counted, because they are not stored", () => {
+  const decoder = createDecoder({ takenIds: new Set(), secrets: [], yieldsPoints: false });
   const outputs = [{ type: "image", url: `data:image/png;base64,${PIECE}` }];
   const event = {
     type: "response.output_item.done",

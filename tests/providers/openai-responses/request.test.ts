@@ -7,7 +7,7 @@ import type { Message, ModelRequest, ReplyItem } from "../../../src/providers/pr
 const OPENAI = hostById("openai");
 const XAI = hostById("xai");
 const AZURE = hostById("azure_openai");
-const OTHER = hostById("nobody");
+const OTHER = hostById("unlisted");
 const tool = { name: "vote", description: "Votes.", parameters: { type: "object" } };
 const search = { name: "web_search", maxUses: 3 } as const;
 const code = { name: "code_execution", maxUses: 2 } as const;
@@ -45,13 +45,13 @@ describe("the body", () => {
     expect(body({}, OPENAI, true)).toMatchObject({ background: true, store: true, stream: true });
   });
 
-  it("has no output cap and no instructions without a setting", () => {
+  it("has no output cap and no instructions if none are set", () => {
     const sent = body({ maxOutputTokens: null, system: "" });
     expect(sent).not.toHaveProperty("max_output_tokens");
     expect(sent).not.toHaveProperty("instructions");
   });
 
-  it("offers functions in the flat form, and not strict", () => {
+  it("offers functions in the flat form without strict mode", () => {
     expect(body({ tools: [tool] }).tools).toEqual([{ type: "function", ...tool, strict: false }]);
   });
 
@@ -60,39 +60,39 @@ describe("the body", () => {
       name: "sends no tool choice without tools",
       change: { toolChoice: "required" as const },
       host: OPENAI,
-      gives: undefined,
+      expected: undefined,
     },
     {
       name: "forces a tool if the host supports it",
       change: { tools: [tool], toolChoice: "required" as const },
       host: OPENAI,
-      gives: "required",
+      expected: "required",
     },
     {
       name: "does not force a tool at an unknown host",
       change: { tools: [tool], toolChoice: "required" as const },
       host: OTHER,
-      gives: "auto",
+      expected: "auto",
     },
     {
-      name: "does not force hosted tools, which cannot decide",
+      name: "does not force a call if there are only hosted tools",
       change: { hostedTools: [search], toolChoice: "required" as const },
       host: OPENAI,
-      gives: "auto",
+      expected: "auto",
     },
     {
       name: "leaves the choice to the model",
       change: { tools: [tool] },
       host: OPENAI,
-      gives: "auto",
+      expected: "auto",
     },
-  ])("$name", ({ change, host, gives }) => {
-    expect(body(change, host).tool_choice).toBe(gives);
+  ])("$name", ({ change, host, expected }) => {
+    expect(body(change, host).tool_choice).toBe(expected);
   });
 });
 
 describe("hosted tools", () => {
-  it("follow the functions, under the host's names, with a limit on their uses and a request for their results", () => {
+  it("follow the functions, with the names of the host, a limit on their uses, and a request for their results", () => {
     expect(body({ tools: [tool], hostedTools: [search, code] })).toMatchObject({
       tools: [
         { name: "vote" },
@@ -104,7 +104,7 @@ describe("hosted tools", () => {
     });
   });
 
-  it("are limited by turns if the host counts turns", () => {
+  it("are limited in turns if the host counts turns", () => {
     const sent = body({ hostedTools: [{ name: "x_search", maxUses: 4 }] }, XAI);
     expect(sent).toMatchObject({ tools: [{ type: "x_search" }], max_turns: 4 });
     expect(sent).not.toHaveProperty("max_tool_calls");
@@ -116,81 +116,87 @@ describe("hosted tools", () => {
     expect(sent).not.toHaveProperty("tool_choice");
   });
 
-  it("set no limit if none is offered", () => {
+  it("have no limit in the request if none is offered", () => {
     expect(body({ tools: [tool] })).not.toHaveProperty("max_tool_calls");
   });
 });
 
 describe("encrypted reasoning", () => {
   it.each([
-    { name: "a model that thinks", model: "gpt-5-mini", host: OPENAI, params: {}, asked: true },
+    {
+      name: "a model that thinks",
+      model: "gpt-5-mini",
+      host: OPENAI,
+      params: {},
+      isRequested: true,
+    },
     {
       name: "an older model that thinks",
       model: "o3-2025-04-16",
       host: OPENAI,
       params: {},
-      asked: true,
+      isRequested: true,
     },
-    { name: "an unknown model", model: "gpt-6-astra", host: OPENAI, params: {}, asked: true },
+    { name: "an unknown model", model: "gpt-6-astra", host: OPENAI, params: {}, isRequested: true },
     {
       name: "a deployment named after its model",
       model: "gpt-5",
       host: AZURE,
       params: {},
-      asked: true,
+      isRequested: true,
     },
     {
       name: "a deployment with a reasoning effort",
       model: "our-deployment",
       host: AZURE,
       params: { reasoning_effort: "low" },
-      asked: true,
+      isRequested: true,
     },
     {
       name: "another vendor's model that thinks",
       model: "grok-4",
       host: XAI,
       params: {},
-      asked: true,
+      isRequested: true,
     },
     {
       name: "a model that does not think",
       model: "gpt-4o",
       host: OPENAI,
       params: {},
-      asked: false,
+      isRequested: false,
     },
     {
       name: "a chat model of a family that thinks",
       model: "gpt-5-chat-latest",
       host: OPENAI,
       params: {},
-      asked: false,
+      isRequested: false,
     },
     {
       name: "a deployment of any name",
       model: "our-deployment",
       host: AZURE,
       params: {},
-      asked: false,
+      isRequested: false,
     },
     {
       name: "a deployment without thinking",
       model: "grok-4-fast-non-reasoning",
       host: XAI,
       params: {},
-      asked: false,
+      isRequested: false,
     },
     {
       name: "an unknown host",
       model: "gpt-5",
       host: OTHER,
       params: { reasoning_effort: "low" },
-      asked: false,
+      isRequested: false,
     },
-  ])("is requested for $name: $asked", ({ model, host, params, asked }) => {
+  ])("is requested for $name: $isRequested", ({ model, host, params, isRequested }) => {
     expect(body({ model, params }, host).include).toEqual(
-      asked ? ["reasoning.encrypted_content"] : undefined,
+      isRequested ? ["reasoning.encrypted_content"] : undefined,
     );
   });
 });
@@ -207,27 +213,27 @@ describe("parameters", () => {
     {
       name: "reasoning_effort",
       params: { reasoning_effort: "low" },
-      gives: { reasoning: { effort: "low" } },
+      expected: { reasoning: { effort: "low" } },
     },
     {
       name: "model_reasoning_effort",
       params: { model_reasoning_effort: "high" },
-      gives: { reasoning: { effort: "high" } },
+      expected: { reasoning: { effort: "high" } },
     },
-    { name: "verbosity", params: { verbosity: "low" }, gives: { text: { verbosity: "low" } } },
+    { name: "verbosity", params: { verbosity: "low" }, expected: { text: { verbosity: "low" } } },
     {
-      name: "long and short names together, of which the long one counts",
+      name: "long and short names together, of which the long name is used",
       params: { reasoning_effort: "low", reasoning: { effort: "high", summary: "auto" } },
-      gives: { reasoning: { effort: "high", summary: "auto" } },
+      expected: { reasoning: { effort: "high", summary: "auto" } },
     },
     {
-      name: "a part of extra_body beside a short name",
+      name: "a part of extra_body next to a short name",
       params: { verbosity: "low", extra_body: { text: { format: { type: "text" } } } },
-      gives: { text: { format: { type: "text" }, verbosity: "low" } },
+      expected: { text: { format: { type: "text" }, verbosity: "low" } },
     },
-  ])("sends $name as the API requires", ({ params, gives }) => {
+  ])("sends $name as the API requires", ({ params, expected }) => {
     const sent = body({ params });
-    expect(sent).toMatchObject(gives);
+    expect(sent).toMatchObject(expected);
     for (const name of ["reasoning_effort", "model_reasoning_effort", "verbosity"])
       expect(sent).not.toHaveProperty(name);
   });
@@ -239,7 +245,7 @@ describe("parameters", () => {
     expect(body({ params: { parallel_tool_calls: false } }).parallel_tool_calls).toBe(false);
   });
 
-  it("do not change the service's own fields", () => {
+  it("do not change fields that the service sets", () => {
     const hostile = Object.fromEntries(
       [...PARAMS.reserved, ...PARAMS.outputCaps].map((name) => [name, "x"]),
     );
@@ -264,7 +270,7 @@ describe("parameters", () => {
 describe("the conversation", () => {
   const thought = { id: "rs_1", summary: [], encrypted_content: "gAAAA" };
 
-  it("is sent item by item, in its order and under the provider's names", () => {
+  it("is sent item by item, in its order and with the names of the provider", () => {
     const hosted = {
       type: "web_search_call",
       id: "ws_1",
@@ -321,14 +327,14 @@ describe("the conversation", () => {
     expect(input([reply(...items), { role: "user", text: "go on" }])).toHaveLength(1);
   });
 
-  it("sends no call back with an invalid tool name", () => {
+  it("never contains an invalid tool name", () => {
     const [sent] = input([
       reply({ type: "tool_call", id: "a", name: "multi_tool_use.parallel", arguments: "{}" }),
     ]);
     expect(sent.name).toBe("multi_tool_use_parallel");
   });
 
-  it("sends broken arguments as empty", () => {
+  it("contains an empty object in place of invalid arguments", () => {
     expect(
       input([reply({ type: "tool_call", id: "a", name: "vote", arguments: '{"agent' })])[0]
         .arguments,
@@ -337,21 +343,21 @@ describe("the conversation", () => {
 
   it.each([
     {
-      name: "marks a tool's failure",
+      name: "marks the failure of a tool",
       text: "no such file",
       isError: true,
-      gives: "Error: no such file",
+      expected: "Error: no such file",
     },
     {
-      name: "marks it only once",
+      name: "marks a failure only once",
       text: "Error: no such file",
       isError: true,
-      gives: "Error: no such file",
+      expected: "Error: no such file",
     },
-    { name: "keeps a result unchanged", text: "fine", isError: false, gives: "fine" },
-  ])("$name", ({ text, isError, gives }) => {
+    { name: "keeps a result unchanged", text: "fine", isError: false, expected: "fine" },
+  ])("$name", ({ text, isError, expected }) => {
     expect(input([{ role: "tool", toolCallId: "a", name: "read", text, isError }])[0].output).toBe(
-      gives,
+      expected,
     );
   });
 });

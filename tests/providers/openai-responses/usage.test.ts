@@ -15,27 +15,27 @@ describe("charged uses", () => {
 
   it.each([
     {
-      name: "a search, not its opened pages",
+      name: "count a search but not the pages that it opens",
       output: [search("search"), search("open_page")],
       uses: { web_search: 1 },
     },
     {
-      name: "no failed search",
+      name: "do not count a failed search",
       output: [{ ...search("search"), status: "failed" }],
       uses: undefined,
     },
     {
-      name: "code by its container",
+      name: "count code once per container",
       output: [ran("c1"), ran("c1"), ran("c2")],
       uses: { code_execution: 2 },
     },
     {
-      name: "code each time if no container is named",
+      name: "count each code run if no container is named",
       output: [ran(), ran()],
       uses: { code_execution: 2 },
     },
-    { name: "nothing without uses", output: [message("x")], uses: undefined },
-  ])("count $name", ({ output, uses }) => expect(charged(...output)).toEqual(uses));
+    { name: "are absent without uses", output: [message("x")], uses: undefined },
+  ])("$name", ({ output, uses }) => expect(charged(...output)).toEqual(uses));
 
   it("are absent without a usage report", () => {
     expect(decode([completed([search("search")])]).end()).toMatchObject({ usage: null });
@@ -50,31 +50,31 @@ const search = (type: string) => ({
 
 describe("usage", () => {
   it.each([
-    { name: "nothing", value: null, gives: null },
-    { name: "zeros", value: { input_tokens: 0, output_tokens: 0 }, gives: null },
+    { name: "is null without a report", value: null, expected: null },
+    { name: "is null for zeros", value: { input_tokens: 0, output_tokens: 0 }, expected: null },
     {
-      name: "invalid numbers",
+      name: "ignores invalid numbers",
       value: { input_tokens: 1e300, output_tokens: Number.NaN },
-      gives: null,
+      expected: null,
     },
     {
-      name: "output that only the total includes",
+      name: "counts output that only the total includes",
       value: {
         input_tokens: 10,
         output_tokens: 5,
         total_tokens: 40,
         output_tokens_details: { reasoning_tokens: 25 },
       },
-      gives: { input_tokens: 10, output_tokens: 30, reasoning_tokens: 25, cached_tokens: 0 },
+      expected: { input_tokens: 10, output_tokens: 30, reasoning_tokens: 25, cached_tokens: 0 },
     },
     {
-      name: "parts larger than the whole",
+      name: "limits a part to the whole",
       value: {
         input_tokens: 10,
         output_tokens: 5,
         input_tokens_details: { cached_tokens: 8, cache_write_tokens: 9 },
       },
-      gives: {
+      expected: {
         input_tokens: 10,
         output_tokens: 5,
         reasoning_tokens: 0,
@@ -82,5 +82,5 @@ describe("usage", () => {
         cache_write_tokens: 2,
       },
     },
-  ])("of $name", ({ value, gives }) => expect(decodeUsage(value)).toEqual(gives));
+  ])("$name", ({ value, expected }) => expect(decodeUsage(value)).toEqual(expected));
 });
