@@ -1,14 +1,15 @@
 import type { CountName } from "./counts";
 
 /**
- * A campaign: one test file, and the counts that set its size. No counts: it plays everything in
- * every size. Files of the vitest project `proof` run only here; the slice `change` of the others
- * is already part of `npm test`.
+ * A campaign: one test file, and the counts that set its size. Files of the vitest project `proof`
+ * run only as campaigns. The other files are also part of `npm test`, in the size `change`.
  */
 export type Campaign = {
-  /** The test file, relative to the root. */
+  /** The test file, relative to the repository's root. */
   file: string;
+  /** What the campaign tests, for `--list`. */
   about: string;
+  /** Empty if the campaign plays everything in every size. */
   counts: readonly CountName[];
   /** It measures times, so no other campaign runs beside it. */
   isTimed?: true;
@@ -24,7 +25,7 @@ export const nameOf = ({ file }: Campaign): string =>
 /** `npm test` plays the slice `change` of this campaign. */
 export const isInTests = ({ file }: Campaign): boolean => !file.endsWith(".proof.test.ts");
 
-/** The vitest projects that may know the file. */
+/** The name, or the pattern of names, of the vitest projects that can include the file. */
 export const projectOf = (campaign: Campaign): "unit*" | "proof" =>
   isInTests(campaign) ? "unit*" : "proof";
 
