@@ -12,7 +12,7 @@ import { type LoopJob, runBareLoop } from "./bare-loop";
 import { takeFit } from "./fit-runs";
 import { post, replayOf, servedSince, watchRun } from "./run-client";
 import type { Runtime } from "./runtime";
-import { describedAs } from "./descriptions";
+import { descriptionOf } from "./descriptions";
 import {
   aim,
   type Bench,
@@ -72,7 +72,7 @@ const LOAD = {
 };
 
 export const WALL: Measurement = {
-  ...describedAs("wall"),
+  ...descriptionOf("wall"),
   async measure(bench): Promise<Figure> {
     const data = await bench.machines.onBoth((runtime) => measureWall(runtime, bench));
     return {
