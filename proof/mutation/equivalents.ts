@@ -105,7 +105,7 @@ export const EQUIVALENTS: readonly Equivalent[] = [
     text: "const times: number[] = [];",
     original: "[]",
     replacement: '["Stryker was here"]',
-    reason: "A string is never chosen as the next time, because it compares as neither earlier nor later.",
+    reason: "A string compares as neither earlier nor later, so it is never the next time.",
   },
   {
     file: "src/coordination/decision/answer.ts",
