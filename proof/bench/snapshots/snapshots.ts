@@ -33,8 +33,8 @@ const CHANGED = 3;
  */
 const RUNS = 5;
 /**
- * Turns after the first turn in each session. Only every eighth turn stores its full result, so
- * none of these turns does.
+ * Turns after the first turn in each session. They are so few that each snapshot stores only its
+ * changes: a result is stored completely only if it would need more than eight manifests.
  */
 const LATER_TURNS = 2;
 /** A snapshot writes at most two objects: a pack of new contents, and the manifest. */
