@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, it } from "vitest";
 import type { NumberedEvent } from "../../checker";
-import { look, SITUATION } from "./correct-run";
+import { problemsOf, SITUATION } from "./correct-run";
 import type { Fault } from "./engine/faults";
 import { play } from "./engine/judge";
 import type { RunRecord } from "./engine/run-record";
@@ -71,7 +71,7 @@ describe("a pause of a run after its last fault", () => {
       wrong: true,
     },
   ])("$name", ({ ms, retryMs, isBegun, wrong }) => {
-    expect(look("I13", pausing(ms, retryMs, isBegun)).length > 0).toBe(wrong);
+    expect(problemsOf("I13", pausing(ms, retryMs, isBegun)).length > 0).toBe(wrong);
   });
 });
 
@@ -97,7 +97,7 @@ describe("a request that was in progress when the last fault struck", () => {
       endedAt: grown,
     });
     run.faults.struck.push({ nth: 1, fault, at: run.endedAt, until: run.endedAt, head });
-    const problems = look("I13", { ...run, grew: [...run.grew, { at: grown, head: head + 1 }] });
+    const problems = problemsOf("I13", { ...run, grew: [...run.grew, { at: grown, head: head + 1 }] });
     run.faults.struck.pop();
     reached.pop();
     return problems.length > 0;

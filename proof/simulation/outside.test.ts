@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, it } from "vitest";
 import type { NumberedEvent } from "../../checker";
-import { look, SITUATION } from "./correct-run";
+import { problemsOf, SITUATION } from "./correct-run";
 import type { Fault } from "./engine/faults";
 import { play } from "./engine/judge";
 import { MARK } from "./engine/model";
@@ -47,7 +47,7 @@ describe("requests that reached providers", () => {
       if (one === "tool") tools.reached.push({ ...LOOK_UP, ...times });
       else providers.reached.push({ ...reply, kind: one, ...times });
     }
-    const problems = look(invariant, changed);
+    const problems = problemsOf(invariant, changed);
     providers.reached.splice(replies);
     tools.reached.splice(calls);
     return problems.length > 0;
@@ -169,7 +169,7 @@ describe("texts that agents were sent", () => {
   ): boolean {
     const bodies = requests.map((request) => request.body);
     for (const request of requests) request.body = body(request);
-    const problems = look(invariant, run);
+    const problems = problemsOf(invariant, run);
     for (const [nth, request] of requests.entries()) request.body = bodies[nth] ?? "";
     return problems.length > 0;
   }
@@ -261,7 +261,7 @@ describe("confirmations to a user", () => {
     },
   ])("I2: $name: wrong $wrong", ({ corruption, wrong }) => {
     expect(run.acknowledged).toEqual([1]);
-    expect(look("I2", corruption()).length > 0).toBe(wrong);
+    expect(problemsOf("I2", corruption()).length > 0).toBe(wrong);
   });
 });
 
@@ -278,5 +278,5 @@ it("a turn that ends with an internal error is an unhandled error", () => {
     usage,
     cost_usd,
   };
-  expect(look("unhandled", { ...run, log: [...run.log.slice(0, -1), failed] })).not.toEqual([]);
+  expect(problemsOf("unhandled", { ...run, log: [...run.log.slice(0, -1), failed] })).not.toEqual([]);
 });

@@ -11,7 +11,7 @@ import {
 } from "./corruptions";
 import { AT_THE_CAP } from "./paying";
 import { CORRECT_REPLACEMENTS } from "./replacing";
-import { againAs } from "./second-turn";
+import { repeatsTurnAs } from "./second-turn";
 
 /**
  * A log that is changed but still correct, because it stays just within the rules. The checker must
@@ -202,7 +202,7 @@ export const CORRECT_LOGS: readonly CorrectLog[] = [
   ].map((script) => ({
     name: `a second turn like the first in ${script}`,
     script,
-    corruption: againAs(2),
+    corruption: repeatsTurnAs(2),
   })),
 ];
 
