@@ -69,10 +69,10 @@ describe("the files in R2", () => {
         seed,
         habits: ["tools", "second_turn"],
       });
-      const { trees, workspaces, problems } = expectedFilesOf(log, platform.providers.reached);
+      const { trees, workspaces, problems } = expectedFilesOf(log, platform.providers.received);
       expect(problems).toEqual([]);
       expect(stored.trees).toEqual(toStoredTrees(trees));
-      const calls = platform.providers.reached.flatMap((one) => one.calls.map(({ name }) => name));
+      const calls = platform.providers.received.flatMap((one) => one.calls.map(({ name }) => name));
       for (const event of log) {
         if (event.type === "tool.completed" && event.outcome === "ok" && calls.includes(event.name))
           met.add(event.name);

@@ -15,7 +15,7 @@ const run = await play({
 const limits = run.setup.team.agents.map(({ backend }) => backend.rates?.requestsPerMinute);
 
 /** Ids of the first agent's calls, as the gate knows them, in sending order. */
-const calls = run.platform.providers.reached.flatMap(({ agent, call }) =>
+const calls = run.platform.providers.received.flatMap(({ agent, call }) =>
   agent === 0 ? [`${SESSION}_${call}`] : [],
 );
 

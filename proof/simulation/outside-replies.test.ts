@@ -90,7 +90,7 @@ it("cut and withheld replies contain complete and incomplete decisions and tool 
   for (let seed = 1; seed <= 12; seed += 1) {
     const run = await play({ ...SITUATION, seed, faults: ["cut_short", "content_filter"] });
     expect(breaches(run)).toEqual([]);
-    for (const { finish, calls } of run.platform.providers.reached) {
+    for (const { finish, calls } of run.platform.providers.received) {
       const [call] = calls;
       if (!call || finish === "stop") continue;
       const kind = call.name === "new_answer" || call.name === "vote" ? "a decision" : "a tool";

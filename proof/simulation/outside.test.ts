@@ -17,7 +17,7 @@ describe("requests that reached providers", () => {
     const asked = new Set<string>();
     for (let seed = 1; seed <= 12; seed += 1) {
       const { platform } = await play({ ...SITUATION, seed, faults: ["crash_in_stream"] });
-      for (const { kind } of platform.providers.reached) asked.add(kind);
+      for (const { kind } of platform.providers.received) asked.add(kind);
     }
     expect([...asked]).toEqual(expect.arrayContaining(["reply", "rest"]));
   });
@@ -39,17 +39,17 @@ describe("requests that reached providers", () => {
     changed = run,
   ): boolean {
     const { providers, tools } = run.platform;
-    const [reply] = providers.reached;
+    const [reply] = providers.received;
     if (!reply) throw new Error("the run sent no request to a provider");
     const times = { sentAt, headersAt: sentAt + 900, endedAt: isEndless ? null : sentAt + 1_000 };
-    const [replies, calls] = [providers.reached.length, tools.reached.length];
+    const [replies, calls] = [providers.received.length, tools.received.length];
     for (const one of asks) {
-      if (one === "tool") tools.reached.push({ ...LOOK_UP, ...times });
-      else providers.reached.push({ ...reply, kind: one, ...times });
+      if (one === "tool") tools.received.push({ ...LOOK_UP, ...times });
+      else providers.received.push({ ...reply, kind: one, ...times });
     }
     const problems = problemsOf(invariant, changed);
-    providers.reached.splice(replies);
-    tools.reached.splice(calls);
+    providers.received.splice(replies);
+    tools.received.splice(calls);
     return problems.length > 0;
   }
 
@@ -112,7 +112,7 @@ it("requests to tool servers get headers with their first message, and end with 
   for (let seed = 1; seed <= 20; seed += 1) {
     const faults: Fault[] = seed % 2 === 0 ? ["crash_in_tool", "tool_slow", "tool_lost"] : [];
     const { platform } = await play({ ...SITUATION, seed, habits: ["tools", "cancel"], faults });
-    for (const { sentAt, headersAt, endedAt, answered } of platform.tools.reached) {
+    for (const { sentAt, headersAt, endedAt, answered } of platform.tools.received) {
       if (endedAt === null) throw new Error("a request is open although the run is over");
       expect([sentAt, headersAt ?? endedAt, endedAt]).toEqual(
         [sentAt, headersAt ?? endedAt, endedAt].toSorted((a, b) => a - b),
@@ -157,7 +157,7 @@ describe("texts that agents were sent", () => {
     return {
       at,
       mark: marks(voted.content).at(-1) ?? "",
-      sent: platform.providers.reached.filter(({ call }) => own.has(call)),
+      sent: platform.providers.received.filter(({ call }) => own.has(call)),
     };
   }
 
@@ -218,7 +218,7 @@ describe("texts that agents were sent", () => {
     },
     { name: "its first request contains its own text", mark: "zq1x1x1x1x1zq", wrong: false },
   ])("I22: an agent has not answered, and $name: wrong $wrong", ({ mark, wrong }) => {
-    const first = run.platform.providers.reached
+    const first = run.platform.providers.received
       .filter(({ call }) => call.startsWith("call_1_1_1_"))
       .slice(0, 1);
     expect(first).toHaveLength(1);
