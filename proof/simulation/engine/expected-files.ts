@@ -50,7 +50,7 @@ const DECISIONS: ReadonlySet<string> = new Set([
   "assign_personas",
 ]);
 
-/** `requests`: the requests that reached the simulated providers. */
+/** `requests`: the requests that the simulated providers received. */
 export function expectedFilesOf(
   log: readonly NumberedEvent[],
   requests: readonly ReceivedRequest[],
