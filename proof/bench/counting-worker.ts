@@ -31,7 +31,10 @@ function countRowsOf({ storage, id }: DurableObjectState): void {
   };
   const storagePrototype = Object.getPrototypeOf(storage);
   const { setAlarm } = storagePrototype;
-  storagePrototype.setAlarm = function countingAlarm(this: DurableObjectStorage, ...args: unknown[]) {
+  storagePrototype.setAlarm = function countingAlarm(
+    this: DurableObjectStorage,
+    ...args: unknown[]
+  ) {
     add(owners.get(this.sql), 1);
     return setAlarm.apply(this, args);
   };

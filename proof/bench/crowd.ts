@@ -40,7 +40,9 @@ export function gather(url: string, size: number): Crowd {
     reader.hash.update(chunk);
     const position = chunk.indexOf(AT);
     if (position < 0) return;
-    const at = Number(chunk.toString("latin1", position + AT.length, position + AT.length + DIGITS));
+    const at = Number(
+      chunk.toString("latin1", position + AT.length, position + AT.length + DIGITS),
+    );
     samples.push({ at, ms: Date.now() - at });
   };
   const connections = Array.from({ length: size }, () => {

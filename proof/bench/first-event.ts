@@ -44,7 +44,8 @@ function linesOf({ firstEvent, healthz, oneRow }: FirstEventFigure, where: strin
   ];
 }
 
-const latencyText = (figure: Latency): string => `${range(figure, 1)} ms, p95 ${figure.p95.toFixed(1)}`;
+const latencyText = (figure: Latency): string =>
+  `${range(figure, 1)} ms, p95 ${figure.p95.toFixed(1)}`;
 
 /**
  * Creates a new session for each sample, on a warm service. The lower bounds are the cheapest

@@ -91,14 +91,14 @@ it.each<{ name: string; behaviours: Behaviour[]; answer: string | null }>([
     behaviours: ["does not load", "does not load"],
     answer: null,
   },
-])("a process with a mutant that is active while it loads and that $name", async ({
-  behaviours,
-  answer,
-}) => {
-  const { worker, countStarted } = await workerWith(behaviours);
-  expect(await worker.askFresh(ORDER, TIMEOUT_MS.other)).toBe(answer);
-  expect(await countStarted()).toBe(behaviours.length);
-});
+])(
+  "a process with a mutant that is active while it loads and that $name",
+  async ({ behaviours, answer }) => {
+    const { worker, countStarted } = await workerWith(behaviours);
+    expect(await worker.askFresh(ORDER, TIMEOUT_MS.other)).toBe(answer);
+    expect(await countStarted()).toBe(behaviours.length);
+  },
+);
 
 it("throws if a process without an active mutant does not load", async () => {
   const { worker } = await workerWith(["does not load", "does not load"]);

@@ -29,7 +29,12 @@ export function scoreOf(results: readonly MutantResult[]): Score {
   const center = (share + z ** 2 / (2 * all)) / (1 + z ** 2 / all);
   const halfWidth =
     (z * Math.sqrt((share * (1 - share)) / all + z ** 2 / (4 * all ** 2))) / (1 + z ** 2 / all);
-  return { counts, percent: 100 * share, from: 100 * (center - halfWidth), to: 100 * (center + halfWidth) };
+  return {
+    counts,
+    percent: 100 * share,
+    from: 100 * (center - halfWidth),
+    to: 100 * (center + halfWidth),
+  };
 }
 
 const COLUMNS = [

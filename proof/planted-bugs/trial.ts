@@ -62,5 +62,7 @@ function simulateRules(seed: number): string[] {
 
 const task = TaskSchema.parse(JSON.parse(process.argv[2] ?? ""));
 const outcome =
-  "sessions" in task ? await simulateAll(task.sessions, null) : await simulateAll(alternatingSessions(task.most), task.meant);
+  "sessions" in task
+    ? await simulateAll(task.sessions, null)
+    : await simulateAll(alternatingSessions(task.most), task.meant);
 console.log(JSON.stringify(outcome));

@@ -25,7 +25,11 @@ const addsListings = (times: number): Corruption =>
 
 it.each([
   { name: "nothing wrong in a single listing", corruption: addsListings(0), wrong: [] },
-  { name: "nothing wrong in a list that changed seven times", corruption: addsListings(7), wrong: [] },
+  {
+    name: "nothing wrong in a list that changed seven times",
+    corruption: addsListings(7),
+    wrong: [],
+  },
   {
     name: "a list that changed eight times",
     corruption: addsListings(8),

@@ -298,7 +298,12 @@ describe("the checker, for a turn that fails", () => {
 
   it("accepts a failure although agents streamed only blanks, or text for personas", () => {
     expect(
-      violationsOf({ name: "", script: "nobody-answers", corruption: streamsText(" \n"), wrong: "" }),
+      violationsOf({
+        name: "",
+        script: "nobody-answers",
+        corruption: streamsText(" \n"),
+        wrong: "",
+      }),
     ).toEqual([]);
     const personas = changes("round.started", { purpose: "personas" });
     const wrong = violationsOf({
@@ -323,7 +328,9 @@ describe("the checker, if an agent only streamed text in the attempt after a rej
   const lost = "kept: the text of bela is lost";
 
   it("notices the lost text if another agent has answered", () => {
-    expect(violationsOf({ name: "", script, corruption: withoutAnswer, wrong: lost })).toContain(lost);
+    expect(violationsOf({ name: "", script, corruption: withoutAnswer, wrong: lost })).toContain(
+      lost,
+    );
   });
 
   it("accepts the earlier final text if no agent has answered", () => {

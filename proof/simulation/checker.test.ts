@@ -89,7 +89,11 @@ describe("the checker with independent records", () => {
   const KEY = "tool_1_1_1_1_use";
 
   it.each([
-    { name: "a tool call that reached its server twice", tools: [READ_REQUEST, READ_REQUEST], invariant: "I8" },
+    {
+      name: "a tool call that reached its server twice",
+      tools: [READ_REQUEST, READ_REQUEST],
+      invariant: "I8",
+    },
     {
       name: "a tool call that is not in the log",
       tools: [{ ...READ_REQUEST, tool_call: "another" }],

@@ -29,8 +29,18 @@ const delta: NumberedEvent = {
 
 describe("a transition and a kind of fault", () => {
   it.each([
-    { name: "meet if the transition is the next event after the strike", head: end - 1, events: log, met: 1 },
-    { name: "meet if the transition is the twentieth event after the strike", head: end - 20, events: log, met: 1 },
+    {
+      name: "meet if the transition is the next event after the strike",
+      head: end - 1,
+      events: log,
+      met: 1,
+    },
+    {
+      name: "meet if the transition is the twentieth event after the strike",
+      head: end - 20,
+      events: log,
+      met: 1,
+    },
     {
       name: "do not meet if the transition is the twenty-first event after the strike",
       head: end - 21,

@@ -103,7 +103,9 @@ describe("a session that an earlier release has started", () => {
       });
       const run = await play(situation, asVersion1);
       expect(breaches(run)).toEqual([]);
-      const wasInterrupted = run.platform.deaths.some(({ head }) => head > 0 && head < run.log.length);
+      const wasInterrupted = run.platform.deaths.some(
+        ({ head }) => head > 0 && head < run.log.length,
+      );
       const [version] = run.log.flatMap((event) =>
         event.type === "turn.started" ? [event.log_version ?? 1] : [],
       );

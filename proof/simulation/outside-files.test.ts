@@ -25,7 +25,9 @@ describe("the files in R2", () => {
       for (const path of Object.keys(tree)) return [name, path];
     throw new Error("the run has no files");
   };
-  const withChangedTree = (change: (tree: Record<string, string>, path: string) => void): RunRecord => {
+  const withChangedTree = (
+    change: (tree: Record<string, string>, path: string) => void,
+  ): RunRecord => {
     const trees = structuredClone(run.stored.trees);
     const [name, path] = anyFile(trees);
     change(trees[name] ?? {}, path);
@@ -39,7 +41,10 @@ describe("the files in R2", () => {
 
   it.each([
     { name: "a snapshot is missing", corruption: withoutSnapshot },
-    { name: "a file is missing", corruption: () => withChangedTree((tree, path) => delete tree[path]) },
+    {
+      name: "a file is missing",
+      corruption: () => withChangedTree((tree, path) => delete tree[path]),
+    },
     {
       name: "a file has other contents",
       corruption: () => withChangedTree((tree, path) => (tree[path] = "0 1")),

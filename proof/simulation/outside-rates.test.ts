@@ -61,5 +61,7 @@ it.each([
 });
 
 it("a waiting call of an agent whose backend has no limits is a violation", () => {
-  expect(respectsRates(runWithoutLimits()).join()).toContain("waited, but its backend has no limits");
+  expect(respectsRates(runWithoutLimits()).join()).toContain(
+    "waited, but its backend has no limits",
+  );
 });

@@ -27,7 +27,8 @@ describe("the check of decisions against the providers' replies", () => {
     ...run,
     log: run.log.map(change),
   });
-  const otherLabel = (label: string): string => (label.startsWith("agent1") ? "agent2.1" : "agent1.1");
+  const otherLabel = (label: string): string =>
+    label.startsWith("agent1") ? "agent2.1" : "agent1.1";
 
   it.each([
     { name: "accepts a correct run", corruption: () => run, wrong: [] },

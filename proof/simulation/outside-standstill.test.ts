@@ -103,7 +103,10 @@ describe("a request that was in progress when the last fault struck", () => {
       endedAt,
     });
     run.faults.struck.push({ nth: 1, fault, at: run.endedAt, until: run.endedAt, head });
-    const problems = problemsOf("I13", { ...run, grew: [...run.grew, { at: endedAt, head: head + 1 }] });
+    const problems = problemsOf("I13", {
+      ...run,
+      grew: [...run.grew, { at: endedAt, head: head + 1 }],
+    });
     run.faults.struck.pop();
     received.pop();
     return problems.length > 0;

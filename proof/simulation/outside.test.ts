@@ -202,24 +202,19 @@ describe("the texts that agents receive", () => {
       isLeftOut: (isBefore: boolean) => !isBefore,
       wrong: false,
     },
-  ])(
-    "I5-shown: a vote of an agent that $name",
-    ({ isLeftOut, wrong }) => {
-      const { at, mark, requests } = voteOfWinner();
-      const before = new Set(
-        run.log
-          .slice(0, at)
-          .flatMap((event) => (event.type === "call.started" ? [event.call] : [])),
-      );
-      for (const isBefore of [true, false]) {
-        expect(
-          requests.some(({ call, body }) => before.has(call) === isBefore && body.includes(mark)),
-        ).toBe(true);
-      }
-      const changed = requests.filter(({ call }) => isLeftOut(before.has(call)));
-      expect(violates("I5-shown", changed, ({ body }) => body.replaceAll(mark, ""))).toBe(wrong);
-    },
-  );
+  ])("I5-shown: a vote of an agent that $name", ({ isLeftOut, wrong }) => {
+    const { at, mark, requests } = voteOfWinner();
+    const before = new Set(
+      run.log.slice(0, at).flatMap((event) => (event.type === "call.started" ? [event.call] : [])),
+    );
+    for (const isBefore of [true, false]) {
+      expect(
+        requests.some(({ call, body }) => before.has(call) === isBefore && body.includes(mark)),
+      ).toBe(true);
+    }
+    const changed = requests.filter(({ call }) => isLeftOut(before.has(call)));
+    expect(violates("I5-shown", changed, ({ body }) => body.replaceAll(mark, ""))).toBe(wrong);
+  });
 
   it.each([
     {
@@ -298,5 +293,7 @@ it("a turn that ends with an internal error is an unhandled error", () => {
     usage,
     cost_usd,
   };
-  expect(problemsOf("unhandled", { ...run, log: [...run.log.slice(0, -1), failure] })).not.toEqual([]);
+  expect(problemsOf("unhandled", { ...run, log: [...run.log.slice(0, -1), failure] })).not.toEqual(
+    [],
+  );
 });

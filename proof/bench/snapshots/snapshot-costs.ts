@@ -162,7 +162,11 @@ type Method = (...args: unknown[]) => unknown;
  * A proxy of `real` with one method replaced. Its other methods are bound to `real`, because objects
  * of the runtime check their `this`.
  */
-function withMethod<T extends object>(real: T, method: string, replace: (own: Method) => Method): T {
+function withMethod<T extends object>(
+  real: T,
+  method: string,
+  replace: (own: Method) => Method,
+): T {
   return new Proxy(real, {
     get(target, name) {
       const member: unknown = Reflect.get(target, name, target);

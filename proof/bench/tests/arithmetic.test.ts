@@ -174,7 +174,11 @@ describe("growth", () => {
       slopes: [11, -3, 11, -3, 11],
       isFound: true,
     },
-    { name: "is not found if only two series grew much", slopes: [400, -3, 9, 300, -3], isFound: false },
+    {
+      name: "is not found if only two series grew much",
+      slopes: [400, -3, 9, 300, -3],
+      isFound: false,
+    },
   ])("$name", ({ slopes, isFound }) => {
     expect(grows(slopes, 10)).toBe(isFound);
   });

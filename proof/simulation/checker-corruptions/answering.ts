@@ -7,7 +7,8 @@ const NUDGES = "refusals-and-nudges";
 const MEGABYTE = 1024 * 1024;
 
 /** Replaces the text of an agent's second answer. */
-const rewritesSecondAnswer = (content: string): Corruption => changes("answer.submitted", { content }, 4);
+const rewritesSecondAnswer = (content: string): Corruption =>
+  changes("answer.submitted", { content }, 4);
 
 /** Adds a refusal of an agent's answer after the nth reply of the log. */
 const addsRefusal = (code: string, nth: number): Corruption =>

@@ -28,7 +28,9 @@ const addsStreamedText = (text: string, kind: DeltaItem["kind"] = "final"): Corr
   );
 
 /** Replaces the presenter's reply by a failure. */
-const failsPresentation = (change: Partial<Extract<NumberedEvent, { type: "call.failed" }>>): Corruption => {
+const failsPresentation = (
+  change: Partial<Extract<NumberedEvent, { type: "call.failed" }>>,
+): Corruption => {
   return (log) =>
     log.map((event): NumberedEvent => {
       if (event.type !== "call.completed" || event.round !== 3) return event;
@@ -118,7 +120,10 @@ export const REPLACING: readonly Row[] = [
   },
   {
     name: "an answer that replaces a call that is retried",
-    corruption: all(REPLACES_TEXT, failsPresentation({ class: "transient", retry_at: START + 9_000 })),
+    corruption: all(
+      REPLACES_TEXT,
+      failsPresentation({ class: "transient", retry_at: START + 9_000 }),
+    ),
     invariant: "fallbacks",
   },
   {
@@ -221,7 +226,10 @@ export const CORRECT_REPLACEMENTS: readonly {
   corruption: Corruption;
 }[] = [
   { name: "an answer that replaces an empty text", corruption: REPLACES_TEXT },
-  { name: "an answer that replaces blanks", corruption: all(REPLACES_TEXT, addsStreamedText(" \n")) },
+  {
+    name: "an answer that replaces blanks",
+    corruption: all(REPLACES_TEXT, addsStreamedText(" \n")),
+  },
   {
     name: "an answer that replaces reasoning",
     corruption: all(REPLACES_TEXT, addsStreamedText("Follow.", "reasoning")),
@@ -234,7 +242,10 @@ export const CORRECT_REPLACEMENTS: readonly {
       changes("call.completed", { stop_reason: "length" }, 7),
     ),
   },
-  { name: "an answer that replaces a lost call", corruption: all(REPLACES_TEXT, failsPresentation({})) },
+  {
+    name: "an answer that replaces a lost call",
+    corruption: all(REPLACES_TEXT, failsPresentation({})),
+  },
   {
     name: "an answer that replaces a text when the time is up",
     corruption: all(

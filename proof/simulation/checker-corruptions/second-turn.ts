@@ -3,7 +3,10 @@ import { SessionEventSchema } from "../../../src/protocol/events";
 import type { NumberedEvent } from "../../../checker";
 import type { Corruption } from "./corruptions";
 
-const NumberedEventSchema = z.intersection(SessionEventSchema, z.object({ sequence_number: z.number() }));
+const NumberedEventSchema = z.intersection(
+  SessionEventSchema,
+  z.object({ sequence_number: z.number() }),
+);
 
 /**
  * Appends a copy of the log's turn with another turn number. The copy begins when the log ends, and

@@ -112,7 +112,12 @@ export const TRYING: readonly Row[] = [
     }),
     invariant: "tries",
   },
-  { name: "a sixth try of a call", script: FAILING, corruption: repeatsFailure(5), invariant: "tries" },
+  {
+    name: "a sixth try of a call",
+    script: FAILING,
+    corruption: repeatsFailure(5),
+    invariant: "tries",
+  },
   {
     name: "a fifth try of a call that was never made",
     script: FAILING,
@@ -251,7 +256,9 @@ export const TRYING: readonly Row[] = [
   {
     name: "an answer that does not name the files it omits",
     corruption: withFiles(["agent1.1", "agent2.1", "agent3.1"]),
-    outside: { files: new Map([[11, { ...changedTo(1), leftOut: { count: 1, paths: ["a.txt"] } }]]) },
+    outside: {
+      files: new Map([[11, { ...changedTo(1), leftOut: { count: 1, paths: ["a.txt"] } }]]),
+    },
     invariant: "I10",
   },
   {
@@ -317,7 +324,9 @@ export const TRYING: readonly Row[] = [
   {
     name: "a short prompt with the price of a short prompt, except for its cache",
     script: "hosted-tools",
-    corruption: withPrice({ long_prompt: { above: 1_299, input: 2, cached_input: 0.5, output: 6 } }),
+    corruption: withPrice({
+      long_prompt: { above: 1_299, input: 2, cached_input: 0.5, output: 6 },
+    }),
     invariant: "I11",
   },
   {

@@ -99,5 +99,7 @@ export async function playInChildProcess(
   const wasStopped = !workers.delete(worker);
   if (isHanging) return { seed, how: `no progress for ${silentMs / 1_000} s` };
   const isComplete = code === 0 && played === range.to - range.from;
-  return wasStopped || isComplete ? null : { seed, how: `its process exited with ${code ?? signal}` };
+  return wasStopped || isComplete
+    ? null
+    : { seed, how: `its process exited with ${code ?? signal}` };
 }

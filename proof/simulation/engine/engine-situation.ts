@@ -124,7 +124,9 @@ export function situationOf(seed: number): EngineSituation {
   const size = isLate ? chance.pick(["two", "three"] as const) : drawnSize;
   const endsTooEarly = (habit: Habit): boolean => isLate && EARLY_ENDS.has(habit);
   const isDrawn = (habit: Habit): boolean => chance.is(RARE.has(habit) ? habitRate / 4 : habitRate);
-  const habits = HABITS.filter((habit) => (aim.includes(habit) || isDrawn(habit)) && !endsTooEarly(habit));
+  const habits = HABITS.filter(
+    (habit) => (aim.includes(habit) || isDrawn(habit)) && !endsTooEarly(habit),
+  );
   // Runs with tools usually have each tool fault. Runs with a second turn usually have each
   // settlement fault.
   const isLikely = (fault: Fault): boolean =>

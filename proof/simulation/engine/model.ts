@@ -137,7 +137,9 @@ function judgement({ chance, has }: Speaker): ModelReply {
 function presentation(situation: Situation, speaker: Speaker): ModelReply {
   const { chance, has, mark } = speaker;
   if (canWork(situation) && chance.is(0.3)) return work(situation, speaker);
-  return textReply(has("silent_agents") && chance.is(0.3) ? " " : `${drawText(chance)} final ${mark}`);
+  return textReply(
+    has("silent_agents") && chance.is(0.3) ? " " : `${drawText(chance)} final ${mark}`,
+  );
 }
 
 /** Weights of the calls of file tools. */
@@ -188,7 +190,9 @@ function decision(situation: Situation, speaker: Speaker): ModelReply {
   if (character === "careless" && chance.is(0.55)) return mistake(situation, speaker);
   if (has("toolish") && chance.is(0.5)) return callsReply(["no_such_tool", { path: "/" }]);
   if (has("endless_tools") && speaker.isFirst && situation.stage !== "first_answer") {
-    return canWork(situation) && chance.is(0.3) ? work(situation, speaker) : callsReply(["no_such_tool", {}]);
+    return canWork(situation) && chance.is(0.3)
+      ? work(situation, speaker)
+      : callsReply(["no_such_tool", {}]);
   }
   if (canWork(situation) && chance.is(has("long_results") ? 0.8 : has("prolific") ? 0.35 : 0.45))
     return work(situation, speaker);
@@ -241,11 +245,18 @@ function mistake(situation: Situation, speaker: Speaker): ModelReply {
     case 1:
       return callsReply(["vote", { agent_id: "agent99", reason: "the best" }]);
     case 2:
-      return callsReply(["vote", { agent_id: chance.pick([...situation.aliases, "agent1"]), reason: "any" }]);
+      return callsReply([
+        "vote",
+        { agent_id: chance.pick([...situation.aliases, "agent1"]), reason: "any" },
+      ]);
     case 3:
       return {
         text: "",
-        calls: [...validVote, ...callsReply(["vote", { agent_id: "agent99", reason: "no" }]).calls, ...validVote],
+        calls: [
+          ...validVote,
+          ...callsReply(["vote", { agent_id: "agent99", reason: "no" }]).calls,
+          ...validVote,
+        ],
       };
     case 4:
       return {
@@ -276,7 +287,10 @@ function mistake(situation: Situation, speaker: Speaker): ModelReply {
     default:
       return {
         text: "",
-        calls: [...callsReply(["no_such_tool", {}]).calls, ...answerOrVote(situation, speaker).calls],
+        calls: [
+          ...callsReply(["no_such_tool", {}]).calls,
+          ...answerOrVote(situation, speaker).calls,
+        ],
       };
   }
 }

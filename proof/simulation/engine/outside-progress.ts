@@ -12,8 +12,13 @@ const MAX_PAUSE_MS = 60_000;
  */
 export const i13Progress: OutsideCheck = ({ stuck, log, faults, startedAt, grew, platform }) => {
   if (stuck !== null) return [stuck];
-  const lastFaultAt = Math.max(startedAt, ...faults.struck.map(({ at, until }) => Math.max(at, until)));
-  const clockChanges = faults.struck.filter(({ fault }) => fault.startsWith("clock_")).map(({ at }) => at);
+  const lastFaultAt = Math.max(
+    startedAt,
+    ...faults.struck.map(({ at, until }) => Math.max(at, until)),
+  );
+  const clockChanges = faults.struck
+    .filter(({ fault }) => fault.startsWith("clock_"))
+    .map(({ at }) => at);
   const earlierRequests = platform.providers.received.filter(({ sentAt }) => sentAt <= lastFaultAt);
   const waitEnds = earlierRequests.map((request) => waitEndsAt(request, clockChanges));
   const from = Math.max(lastFaultAt, ...waitEnds);
@@ -45,7 +50,9 @@ function waitEndsAt(
   clockChanges: readonly number[],
 ): number {
   const end = endedAt ?? sentAt;
-  const silenceMs = clockChanges.some((at) => at >= sentAt && at <= end) ? 2 * SILENCE_MS : SILENCE_MS;
+  const silenceMs = clockChanges.some((at) => at >= sentAt && at <= end)
+    ? 2 * SILENCE_MS
+    : SILENCE_MS;
   const silentUntil = headersAt === null ? sentAt + HEADERS_MS : (chunkAt ?? headersAt) + silenceMs;
   return Math.min(end, silentUntil, sentAt + WHOLE_CALL_MS);
 }

@@ -395,7 +395,9 @@ export class Platform {
       time.timeline.schedule(
         time.now + 1,
         () =>
-          void this.#session?.engine.wake().catch((error: unknown) => this.#recordError(life, error)),
+          void this.#session?.engine
+            .wake()
+            .catch((error: unknown) => this.#recordError(life, error)),
       );
   }
 }

@@ -215,7 +215,8 @@ export class Providers {
       else body?.close();
     };
     const lose = (): void => fail(new Error("Network connection lost."));
-    if (Number.isFinite(plan.afterMs)) schedule(plan.afterMs, plan.ending === "lost" ? lose : respond);
+    if (Number.isFinite(plan.afterMs))
+      schedule(plan.afterMs, plan.ending === "lost" ? lose : respond);
     return promise;
   }
 

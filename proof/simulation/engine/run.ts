@@ -185,7 +185,8 @@ class Run {
     const attempt = live && runningTurn(live.coordinator.state)?.attempt;
     if (!attempt) return false;
     if (habits.includes("strict_judges") && attempt.settled) return true;
-    const maxOfAgents = (of: (agent: AgentState) => number): number => Math.max(...attempt.agents.map(of));
+    const maxOfAgents = (of: (agent: AgentState) => number): number =>
+      Math.max(...attempt.agents.map(of));
     if (
       habits.includes("prolific") &&
       maxOfAgents(({ rounds }) => rounds) > LIMITS.roundsPerAgent - LAST_ROUNDS
@@ -217,7 +218,11 @@ class Run {
     if (this.#user.acknowledged.length < this.#user.turns) return false;
     const { head, place } = this.#platform.positionOf(this.#user.turns);
     if (place?.lastSeq == null || disk.isDirty) return false;
-    if (this.#clients.some((client) => !client.isDone && client.lastId < this.#lastIdFor(client, head)))
+    if (
+      this.#clients.some(
+        (client) => !client.isDone && client.lastId < this.#lastIdFor(client, head),
+      )
+    )
       return false;
     return this.#count("outbox") === 0 && this.#count("file_duties") === 0;
   }

@@ -107,7 +107,11 @@ function drawListings(chance: Chance, { tool_servers = [] }: AgentRules): ToolsL
   });
 }
 
-function drawCall(sources: ReplySources, effect: ModelCallEffect, context: CallContext): CallOutcome {
+function drawCall(
+  sources: ReplySources,
+  effect: ModelCallEffect,
+  context: CallContext,
+): CallOutcome {
   const { chance, has } = sources;
   const afterMs = chance.latency(20, has("slow") ? 400_000 : 20_000);
   const headersMs = Math.round(afterMs * chance.unit());

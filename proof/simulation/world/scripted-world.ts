@@ -24,7 +24,8 @@ function scriptedWorld({ steps, listings = [], notifications = [], heldMs }: Scr
   let draws = 0;
   return {
     prepare: (effect) => {
-      const held = effect.type === "model_call" && finishedSteps[effect.agent] === 0 ? heldMs : undefined;
+      const held =
+        effect.type === "model_call" && finishedSteps[effect.agent] === 0 ? heldMs : undefined;
       return {
         afterMs: held ?? 1,
         inputTokens: INPUT_TOKENS,

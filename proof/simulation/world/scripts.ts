@@ -225,7 +225,7 @@ export const SCRIPTS: Readonly<Record<string, Script>> = {
     rules: teamOf(2, { agents: [member(1), member(2, { tools: FILE_READER })] }),
     steps: [
       [answers("Go by the river."), votesFor(1, "Safe."), says("Go by the river.")],
-      [answers("Go by the ridge."), ...readsOn(50), says("I would have to read on.")],
+      [answers("Go by the ridge."), ...readSteps(50), says("I would have to read on.")],
     ],
   },
   "round-limits": {
@@ -233,18 +233,21 @@ export const SCRIPTS: Readonly<Record<string, Script>> = {
       max_calls_per_round: 3,
       round_timeout_grace_ms: 120_000,
       initial_round_timeout_ms: null,
-      agents: [member(1, { tools: FILE_READER, workspace: true }), member(2, { tools: FILE_READER })],
+      agents: [
+        member(1, { tools: FILE_READER, workspace: true }),
+        member(2, { tools: FILE_READER }),
+      ],
     }),
     steps: [
       [
         failsWith("quota"),
-        ...readsOn(3),
+        ...readSteps(3),
         answers("Go by the river."),
         votesFor(1, "Safe."),
-        ...readsOn(3),
+        ...readSteps(3),
         says("Go by the river; the map shows a ford."),
       ],
-      [answers("Go by the ridge."), ...readsOn(3), says("I would have to read on.")],
+      [answers("Go by the ridge."), ...readSteps(3), says("I would have to read on.")],
     ],
   },
   "cut-off-tools": {

@@ -55,7 +55,11 @@ export const encodeAnthropic: Encoder = (reply) => {
       ...deltas.map((delta) => ({ type: "content_block_delta", index, delta })),
       { type: "content_block_stop", index },
     ]),
-    { type: "message_delta", delta: { stop_reason: stopReason, stop_sequence: null }, usage: usageFields },
+    {
+      type: "message_delta",
+      delta: { stop_reason: stopReason, stop_sequence: null },
+      usage: usageFields,
+    },
     { type: "message_stop" },
   ];
   return { frames: events.map((event) => sseFrame(event, event.type)), items: itemsIn(reply) };
