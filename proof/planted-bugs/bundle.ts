@@ -1,7 +1,7 @@
 import { readFile } from "node:fs/promises";
 import path from "node:path";
 import { context } from "esbuild";
-import type { PlantedBug } from "./plantBug-bugs";
+import type { PlantedBug } from "./planted-bugs";
 
 /** Bundles one entry repeatedly, each time with another bug. Reads unchanged files only once. */
 type Bundler = {
@@ -27,7 +27,7 @@ export async function bundlerOf(entry: string): Promise<Bundler> {
     logLevel: "error",
     plugins: [
       {
-        name: "plantBug-bug",
+        name: "planted-bug",
         setup: ({ onLoad }) => {
           onLoad({ filter: /\.ts$/ }, ({ path: file }) =>
             file === target ? { contents: source, loader: "ts" } : undefined,

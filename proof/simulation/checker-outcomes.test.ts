@@ -286,7 +286,11 @@ const RETRIES: Row[] = [
   },
 ];
 
-const violationsOf = ({ script, corruption = (log) => [...log], outside = {} }: Row): string[] =>
+const violationsOf = ({
+  script,
+  corruption = (log) => [...log],
+  outside = {},
+}: Omit<Row, "name" | "wrong">): string[] =>
   check(corruption(logOf(script)), { ...outside, finished: true }).map(
     ({ invariant, sentence }) => `${invariant}: ${sentence}`,
   );
@@ -299,18 +303,14 @@ describe("the checker, for a turn that fails", () => {
   it("accepts a failure although agents streamed only blanks, or text for personas", () => {
     expect(
       violationsOf({
-        name: "",
         script: "nobody-answers",
         corruption: streamsText(" \n"),
-        wrong: "",
       }),
     ).toEqual([]);
     const personas = changes("round.started", { purpose: "personas" });
     const wrong = violationsOf({
-      name: "",
       script: "nobody-answers",
       corruption: all(personas, streamsText("You look at maps.")),
-      wrong: "",
     });
     expect(wrong).not.toContain("failed: the turn failed although an agent has written something");
   });
@@ -328,18 +328,14 @@ describe("the checker, if an agent only streamed text in the attempt after a rej
   const lost = "kept: the text of bela is lost";
 
   it("notices the lost text if another agent has answered", () => {
-    expect(violationsOf({ name: "", script, corruption: withoutAnswer, wrong: lost })).toContain(
-      lost,
-    );
+    expect(violationsOf({ script, corruption: withoutAnswer })).toContain(lost);
   });
 
   it("accepts the earlier final text if no agent has answered", () => {
     expect(
       violationsOf({
-        name: "",
         script,
         corruption: all(withoutAnswer, hides("answer.submitted", 3)),
-        wrong: lost,
       }),
     ).not.toContain(lost);
   });
@@ -366,11 +362,9 @@ describe("the checker notices", () => {
   it("nothing wrong if a call is not retried because its provider asked for too long a delay", () => {
     const corruption = changes("call.failed", { retry_at: null }, 2);
     const wrong = violationsOf({
-      name: "",
       script: "agent-failing",
       corruption,
       outside: retryDelay(60_001),
-      wrong: "",
     });
     expect(wrong).not.toContain("tries: a call was not retried although tries are left");
   });

@@ -115,19 +115,19 @@ export const TRYING: readonly Row[] = [
   {
     name: "a sixth try of a call",
     script: FAILING,
-    corruption: repeatsFailure(5),
+    corruption: failsTimes(5),
     invariant: "tries",
   },
   {
     name: "a fifth try of a call that was never made",
     script: FAILING,
-    corruption: repeatsFailure(4),
+    corruption: failsTimes(4),
     invariant: "I12",
   },
   {
     name: "a sixth interruption",
     script: "restarted-service",
-    corruption: repeatsFailure(6),
+    corruption: failsTimes(6),
     invariant: "tries",
   },
   {
@@ -364,7 +364,7 @@ export const TRYING: readonly Row[] = [
 ];
 
 /** Repeats the first failure that is retried, so that the log has it `times` times. */
-function repeatsFailure(times: number): Corruption {
+function failsTimes(times: number): Corruption {
   return (log) => {
     const nth =
       log

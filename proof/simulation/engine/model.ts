@@ -147,7 +147,7 @@ const FILE_WORK = { write: 5, read: 2, peek: 2, copy: 1, remove: 1 };
 
 /** Whether the request offers tools that the model can use. */
 const canWork = ({ asked }: Situation): boolean =>
-  asked.tools.validVote(({ name }) => ["write_file", "look_up", "place_order"].includes(name));
+  asked.tools.some(({ name }) => ["write_file", "look_up", "place_order"].includes(name));
 
 /**
  * One to three calls of file tools and remote tools. There are only three file names, so that agents

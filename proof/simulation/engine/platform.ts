@@ -158,10 +158,7 @@ export class Platform {
     return this.#session;
   }
 
-  /**
-   * A turn's place in the log, and the log's head. The place is `null` if the object is not running
-   * or the turn does not exist.
-   */
+  /** The log's head, and a turn's place in the log: `null` if the object is not running. */
   positionOf(turn: number | null): { head: number; place: TurnPlace | null } {
     return {
       head: this.#session?.log.head ?? this.#head,
@@ -280,8 +277,7 @@ export class Platform {
     const rates = new RateWaits({ session: SESSION, gate: () => gate, now: parts.now });
     const callsOf = ({ agent, id }: ModelCallEffect) =>
       this.#modelCalls(parts, rates, this.providers.networkFor(agent, id));
-    // All tools of this process share one instance, because an agent's file tools must run one at a
-    // time.
+    // One instance for all tools, because an agent's file tools must run one at a time.
     const shared = this.#modelCalls(parts, rates, this.providers.networkFor(0, "none"));
     return {
       admitCall: (effect, signal) => shared.admitCall(effect, signal),
