@@ -51,7 +51,9 @@ function provenance(): Omit<FigureRecord, "data" | "lines"> {
   };
 }
 
-/** The command as a user types it. `script`: the npm script; `undefined` if npm did not start it. */
+/**
+ * The command as a user types it. `script`: the npm script; `undefined` if npm did not start it.
+ */
 export const commandOf = (script: string | undefined, args: readonly string[]): string => {
   const typed = args.filter((arg) => arg !== "--record").join(" ");
   return `npm run ${script ?? "…"}${typed === "" ? "" : ` -- ${typed}`}`;

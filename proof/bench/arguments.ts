@@ -38,8 +38,8 @@ const OPTIONS = {
 } as const;
 
 /**
- * `wanted`: the names of the chosenDescriptions measurements. `trials`: the number of tries; `null` for each
- * figure's default. `json`: the path of the file of results, as typed.
+ * `wanted`: the names of the chosen measurements. `trials`: the number of tries; `null`
+ * for each figure's default. `json`: the path of the file of results, as typed.
  */
 export type BenchArguments = {
   wanted: readonly string[];

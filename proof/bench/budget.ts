@@ -45,8 +45,8 @@ const ROUNDING = 1e-9;
 /** The share of the cap above which a run can show that a reservation was too small. */
 const CLOSE = 0.95;
 /**
- * The largest output cap, in tokens, up to which a reply's text is really that long. Larger usage is
- * only reported: this measurement tests the service's arithmetic, not its reading of long texts.
+ * The largest output cap, in tokens, up to which a reply's text is really that long. Larger usage
+ * is only reported: this measurement tests the service's arithmetic, not its reading of long texts.
  */
 const LONGEST_TEXT = 2_000;
 

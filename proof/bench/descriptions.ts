@@ -1,6 +1,8 @@
 import { TREE } from "./snapshots/tree";
 
-/** The name and help text of a measurement. Separate from its code, so `--help` does not load it. */
+/**
+ * The name and help text of a measurement. Separate from its code, so `--help` does not load it.
+ */
 export type Description = {
   /** The name for `--only`. */
   name: string;

@@ -48,8 +48,8 @@ const SERIES = 5;
 const WARM_UP_TURNS = 20;
 
 /**
- * Plays many turns of a session. Every turn is a child of the first turn, so the models' input stays
- * the same and only the log grows. After each turn the bare loop makes the same calls.
+ * Plays many turns of a session. Every turn is a child of the first turn, so the models' input
+ * stays the same and only the log grows. After each turn the bare loop makes the same calls.
  */
 export const SLOPE: Measurement = {
   ...descriptionOf("slope"),

@@ -27,8 +27,8 @@ export type Runtime = {
 const DIRECT = { unsafeDirectSockets: [{ host: "127.0.0.1", port: 0 }] };
 
 /**
- * Starts a runtime. `storage`: an existing directory; the runtime creates a folder in it and removes
- * the folder when it stops. `entry`: a module that replaces the service's entry module.
+ * Starts a runtime. `storage`: an existing directory; the runtime creates a folder in it and
+ * removes the folder when it stops. `entry`: a module that replaces the service's entry module.
  * `variables`: additional environment variables.
  */
 export async function startRuntime(

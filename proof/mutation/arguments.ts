@@ -34,8 +34,8 @@ const OPTIONS = {
   help: { type: "boolean" },
 } as const;
 /**
- * `file`: a text that the place of a mutant must contain. `sample`: `null` for all mutants. `least`:
- * the lowest score that passes, in percent. `jobs`: the number of worker processes.
+ * `file`: a text that the place of a mutant must contain. `sample`: `null` for all mutants.
+ * `least`: the lowest score that passes, in percent. `jobs`: the number of worker processes.
  */
 export type MutationScoreArguments = {
   subject: Subject;

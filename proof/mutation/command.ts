@@ -58,14 +58,14 @@ function chooseMutants(
 }
 
 /**
- * `file`: the bundle that tries mutants. `sessions`: the number of simulated sessions. `survey`: the
- * results of all checks without a mutant.
+ * `file`: the bundle that tries mutants. `sessions`: the number of simulated sessions. `survey`:
+ * the results of all checks without a mutant.
  */
 type Trial = { file: string; sessions: number; survey: Survey };
 
 /**
- * The numbers of the checks that run the mutant's code, the fastest check first. If the code already
- * runs while files load, these are all checks, because the mutant can affect any check.
+ * The numbers of the checks that run the mutant's code, the fastest check first. If the code
+ * already runs while files load, these are all checks, because the mutant can affect any check.
  */
 function checksFor(mutant: Mutant, { atLoad, covers, ms }: Survey): number[] {
   const numbers = atLoad.includes(mutant.id) ? [...ms.keys()] : [...(covers[mutant.id] ?? [])];

@@ -19,8 +19,8 @@ export type Mutant = {
 };
 
 /**
- * The code of a folder in which each mutant is behind a switch. `sources`: the files' new contents by
- * absolute path.
+ * The code of a folder in which each mutant is behind a switch. `sources`: the files' new contents
+ * by absolute path.
  */
 export type InstrumentedCode = { mutants: Mutant[]; sources: ReadonlyMap<string, string> };
 
@@ -96,8 +96,8 @@ const ENTRY = path.join(FOLDER, "node_modules/@stryker-mutator/instrumenter/dist
 
 /**
  * Loads Stryker's instrumenter. The repository's package.json does not list it, because only this
- * campaign needs it. The first call installs the version of `proof/mutation/package-lock.json`, from
- * npm's cache if possible.
+ * campaign needs it. The first call installs the version of `proof/mutation/package-lock.json`,
+ * from npm's cache if possible.
  */
 async function loadInstrumenter(): Promise<typeof import("@stryker-mutator/instrumenter")> {
   if (!existsSync(ENTRY)) {

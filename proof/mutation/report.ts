@@ -13,9 +13,9 @@ export type MutantResult = { mutant: Mutant; outcome: Outcome; by: string | null
 type Score = { counts: Record<Outcome, number>; percent: number; from: number; to: number };
 
 /**
- * The share of noticed mutants, without the equivalent mutants. Has Wilson's 95 % confidence interval
- * for the score of all mutants, if `results` are a sample. The score is 100 % if all mutants are
- * equivalent. Throws if no mutant was tried.
+ * The share of noticed mutants, without the equivalent mutants. Has Wilson's 95 % confidence
+ * interval for the score of all mutants, if `results` are a sample. The score is 100 % if all
+ * mutants are equivalent. Throws if no mutant was tried.
  */
 export function scoreOf(results: readonly MutantResult[]): Score {
   if (results.length === 0) throw new Error("No mutant was tried, so there is no score.");

@@ -5,8 +5,8 @@ export const OrderSchema = z.discriminatedUnion("type", [
   /** Runs all checks without a mutant. */
   z.object({ type: z.literal("survey"), sessions: z.number() }),
   /**
-   * Tries a mutant. `checks`: the numbers of the checks, in the order in which they run. `hitLimit`:
-   * how often the mutant's code may run in a check; more counts as an endless loop.
+   * Tries a mutant. `checks`: the numbers of the checks, in the order in which they run.
+   * `hitLimit`: how often the mutant's code may run in a check; more counts as an endless loop.
    */
   z.object({
     type: z.literal("try"),

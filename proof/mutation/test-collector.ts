@@ -1,9 +1,9 @@
 import { expect } from "vitest";
 
 /**
- * Replaces `vitest` in bundles that run tests thousands of times in one process. This module exports
- * the same `expect`, but `it` and `describe` only collect tests. Supports only the features that the
- * tests of the subjects use.
+ * Replaces `vitest` in bundles that run tests thousands of times in one process. This module
+ * exports the same `expect`, but `it` and `describe` only collect tests. Supports only the features
+ * that the tests of the subjects use.
  */
 
 export { expect };

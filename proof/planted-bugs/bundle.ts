@@ -6,8 +6,8 @@ import type { PlantedBug } from "./planted-bugs";
 /** Bundles one entry repeatedly, each time with another bug. Reads unchanged files only once. */
 type Bundler = {
   /**
-   * Returns the bundle as one file; `null` plants no bug. Throws unless the bug's text occurs exactly
-   * once, because the table of bugs is then outdated.
+   * Returns the bundle as one file; `null` plants no bug. Throws unless the bug's text occurs
+   * exactly once, because the table of bugs is then outdated.
    */
   bundle(bug: PlantedBug | null): Promise<string>;
   close(): Promise<void>;
@@ -47,7 +47,7 @@ export async function bundlerOf(entry: string): Promise<Bundler> {
   };
 }
 
-/** Returns the source with the bug plantBug. White space in the source does not matter. */
+/** Returns the source with the bug planted. White space in the source does not matter. */
 export function plantBug(source: string, { name, file, find, replace }: PlantedBug): string {
   const matches = [...source.matchAll(ignoringWhiteSpace(find))];
   const [match] = matches;

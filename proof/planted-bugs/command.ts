@@ -41,8 +41,8 @@ function lineOf({ name, invariant, outcome: { first, invariants }, seconds }: Ro
 }
 
 /**
- * Tries the bugs in `jobs` parallel trials and prints a line for each bug. `pathOf`: the path of the
- * bundle with the nth bug.
+ * Tries the bugs in `jobs` parallel trials and prints a line for each bug. `pathOf`: the path of
+ * the bundle with the nth bug.
  */
 async function plantAll(
   bugs: readonly PlantedBug[],

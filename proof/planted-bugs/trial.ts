@@ -4,15 +4,15 @@ import { verify } from "../simulation/world/verify";
 import { type Outcome, type Session, TaskSchema } from "./schema";
 
 /**
- * Simulates the bundled code, with sessions of the rules and of the whole service in turn, and prints
- * the violated invariants.
+ * Simulates the bundled code, with sessions of the rules and of the whole service in turn, and
+ * prints the violated invariants.
  */
 
 /** Sessions of the rules per session of the service, because the rules are so much faster. */
 const RULES_PER_SERVICE = 10;
 /**
- * Number of sessions with a violation after which the trial ends. One is not enough, because another
- * invariant may catch the bug first.
+ * Number of sessions with a violation after which the trial ends. One is not enough, because
+ * another invariant may catch the bug first.
  */
 const MAX_FAILED_SESSIONS = 5;
 

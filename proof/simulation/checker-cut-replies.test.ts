@@ -9,7 +9,9 @@ import { SCRIPTS } from "./world/scripts";
 /** The log of every script, by name. */
 const LOGS = new Map(Object.entries(SCRIPTS).map(([name, script]) => [name, play(script).log]));
 
-/** A log in which a reply counts although it was cut or withheld. `wrong`: the reported sentence. */
+/**
+ * A log in which a reply counts although it was cut or withheld. `wrong`: the reported sentence.
+ */
 type Row = { name: string; script: string; corruption: Corruption; wrong: string };
 
 /** Changes the stop reason of the nth reply. */
@@ -134,8 +136,8 @@ describe("if any reply of any script is logged as cut or withheld", () => {
   const CUT: readonly StopReason[] = ["length", "content_filter", "refusal"];
 
   /**
-   * Replies that neither decided nor called a tool, so that nothing of them counted: the reply before
-   * a nudge, research, summaries, and a last call without a decision.
+   * Replies that neither decided nor called a tool, so that nothing of them counted: the reply
+   * before a nudge, research, summaries, and a last call without a decision.
    */
   const NOTHING_COUNTED = [
     ...["research-calls 1 length", "research-calls 4 length", "refusals-and-nudges 1 length"],

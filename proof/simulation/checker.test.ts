@@ -161,7 +161,9 @@ describe("the checker with independent records", () => {
   it("notices a snapshot of an unchanged workspace, and an answer whose snapshot is missing", () => {
     const log = logOf("improved-answer-with-injection").map((event) => withWorkspace(event));
     const answers = log.flatMap((event) => (event.type === "answer.submitted" ? [event] : []));
-    /** The facts of each answer's workspace. Answers with this end of their label changed no file. */
+    /**
+     * The facts of each answer's workspace. Answers with this end of their label changed no file.
+     */
     const workspacesUnchangedIn = (labelEnd: string) =>
       new Map(
         answers.map((one) => [

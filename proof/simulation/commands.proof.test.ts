@@ -16,8 +16,8 @@ import { nameOf, PLANTED_BUGS, type PlantedBug } from "../planted-bugs/planted-b
 const SEEDS = Number(process.env["SIMULATE_SEEDS"] ?? countOf("simulated_sessions"));
 const TIMEOUT_MS = 30 * 60_000;
 /**
- * Maximum share of thin pairs: pairs of a transition and a fault that meet less often than once in a
- * hundred seeds. The limit is slightly above the present share, and higher for few seeds, because
+ * Maximum share of thin pairs: pairs of a transition and a fault that meet less often than once in
+ * a hundred seeds. The limit is slightly above the present share, and higher for few seeds, because
  * their shares vary more. A larger share means that an event or a fault has become rare.
  */
 const MAX_THIN = SEEDS < 10_000 ? 0.34 : 0.2;

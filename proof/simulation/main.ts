@@ -7,8 +7,8 @@ import { parseSimulateArguments, USAGE } from "./command/arguments";
  *
  * Exits with 1 if an invariant is violated, if a seed hangs or ends its process, or if fewer seeds
  * are played than requested. Also exits with 1 if a transition meets a fault although that is
- * declared impossible, or if a kind of fault never strikes. Exits with 2 for invalid arguments or an
- * unusable progress file.
+ * declared impossible, or if a kind of fault never strikes. Exits with 2 for invalid arguments or
+ * an unusable progress file.
  */
 async function main(): Promise<number> {
   const args = parseSimulateArguments(process.argv.slice(2));

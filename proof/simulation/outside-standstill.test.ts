@@ -81,11 +81,13 @@ describe("a pause of a run after its last fault", () => {
 
 describe("a request that was in progress when the last fault struck", () => {
   /**
-   * The times of a request in seconds after the last fault: of its headers, of its last chunk, and of
-   * its end.
+   * The times of a request in seconds after the last fault: of its headers, of its last chunk, and
+   * of its end.
    */
   type OpenRequest = { fault?: Fault; headers: number | null; chunk: number | null; ends: number };
-  /** Whether the run violates I13 if the log does not grow from the fault until the request ends. */
+  /**
+   * Whether the run violates I13 if the log does not grow from the fault until the request ends.
+   */
   function pausesTooLong(request: OpenRequest): boolean {
     const at = (seconds: number | null) =>
       seconds === null ? null : run.endedAt + seconds * 1_000;

@@ -13,8 +13,8 @@ export type Cost = { objects: number; bytes: number; rows: number };
 
 /**
  * Takes snapshots of a file tree in a session's storage, turn after turn, with real SQLite and R2.
- * It also makes plain copies of all files. The cost of a snapshot excludes the writing of the files,
- * because the agent writes them before its answer.
+ * It also makes plain copies of all files. The cost of a snapshot excludes the writing of the
+ * files, because the agent writes them before its answer.
  */
 export class SnapshotCosts {
   readonly #storage: DurableObjectStorage;
@@ -93,8 +93,8 @@ export class SnapshotCosts {
   }
 
   /**
-   * Removes contents that the next turn does not need. Returns the size of the session's database in
-   * bytes before and after, and the written rows.
+   * Removes contents that the next turn does not need. Returns the size of the session's database
+   * in bytes before and after, and the written rows.
    */
   async tidy(): Promise<{ before: number; after: number; rows: number }> {
     const before = this.#storage.sql.databaseSize;
@@ -159,8 +159,8 @@ function countingStorage(real: DurableObjectStorage, cost: Cost): DurableObjectS
 type Method = (...args: unknown[]) => unknown;
 
 /**
- * A proxy of `real` with one method replaced. Its other methods are bound to `real`, because objects
- * of the runtime check their `this`.
+ * A proxy of `real` with one method replaced. Its other methods are bound to `real`, because
+ * objects of the runtime check their `this`.
  */
 function withMethod<T extends object>(
   real: T,

@@ -23,7 +23,9 @@ const withBudget = (budget: { max_tokens?: number; max_cost_usd?: number }): Cor
 const withPrice = (change: object): Corruption =>
   withAgentRules({ price: { input: 1, cached_input: 0.25, output: 4, ...change } });
 
-/** Gives every agent a workspace, and gives the answers these snapshots, in the order of the log. */
+/**
+ * Gives every agent a workspace, and gives the answers these snapshots, in the order of the log.
+ */
 const withFiles = (snapshots: readonly (string | null)[]): Corruption => {
   return (log) => {
     const pending = [...snapshots];
@@ -112,12 +114,7 @@ export const TRYING: readonly Row[] = [
     }),
     invariant: "tries",
   },
-  {
-    name: "a sixth try of a call",
-    script: FAILING,
-    corruption: failsTimes(5),
-    invariant: "tries",
-  },
+  { name: "a sixth try of a call", script: FAILING, corruption: failsTimes(5), invariant: "tries" },
   {
     name: "a fifth try of a call that was never made",
     script: FAILING,

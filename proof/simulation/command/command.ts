@@ -22,8 +22,8 @@ const PROGRESS_EVERY_MS = 5_000;
 const EXPLAIN_TIMEOUT_MS = 180_000;
 
 /**
- * A run over many seeds. `script`: the file of the command, which child processes execute. `commit`:
- * the commit at the start of the run; the checkout may change while seeds are played.
+ * A run over many seeds. `script`: the file of the command, which child processes execute.
+ * `commit`: the commit at the start of the run; the checkout may change while seeds are played.
  */
 type SeedsRun = SeedsArguments & { least: number; script: string; commit: string };
 
@@ -166,8 +166,8 @@ async function explain(seed: number, { script, commit }: SeedsRun): Promise<void
 }
 
 /**
- * Plays a seed and prints its history. If the seed fails, prints a shrunk history and the command to
- * repeat it. Returns the exit code.
+ * Plays a seed and prints its history. If the seed fails, prints a shrunk history and the command
+ * to repeat it. Returns the exit code.
  */
 export async function showOne(seed: number): Promise<number> {
   const commit = checkedOutCommit();

@@ -67,9 +67,9 @@ type Watch = {
 };
 
 /**
- * Plays a range in a child process. Returns the seed that ended the process, or the seed during which
- * the process sent no message for `silentMs`; `null` if all seeds were played or the parent stopped
- * the process.
+ * Plays a range in a child process. Returns the seed that ended the process, or the seed during
+ * which the process sent no message for `silentMs`; `null` if all seeds were played or the parent
+ * stopped the process.
  */
 export async function playInChildProcess(
   range: Range,

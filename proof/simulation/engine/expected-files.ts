@@ -195,7 +195,9 @@ class FileTracker implements ExpectedFiles {
     }
   }
 
-  /** The files of an answer that the agent was shown, as they were when the answer was submitted. */
+  /**
+   * The files of an answer that the agent was shown, as they were when the answer was submitted.
+   */
   #peerFiles({ shown }: AgentFiles, source: string): Tree {
     const label = [...shown].find(([author]) => source === `/peers/${this.#aliases[author]}`)?.[1];
     const answer = this.#answers.get(label ?? "");
@@ -204,8 +206,8 @@ class FileTracker implements ExpectedFiles {
   }
 
   /**
-   * The facts of the agent's present workspace. `previous`: the files of its previous answer; `null`
-   * if there is none, or for a presentation.
+   * The facts of the agent's present workspace. `previous`: the files of its previous answer;
+   * `null` if there is none, or for a presentation.
    */
   #workspace({ working, touched }: AgentFiles, previous: Tree | null): Workspace {
     const leftOutPaths = [...(previous?.keys() ?? [])]

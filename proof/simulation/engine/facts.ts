@@ -15,8 +15,8 @@ export const withoutTexts = (json: string): string =>
 const hashOf = (lines: readonly string[]): string => sha256(lines.join("\n")).slice(0, 16);
 
 /**
- * The hashes of a run's log. `bytes`: of the log as clients receive it, with deltas. `facts`: of the
- * log without texts for people, so that rewording a message does not change the hash.
+ * The hashes of a run's log. `bytes`: of the log as clients receive it, with deltas. `facts`: of
+ * the log without texts for people, so that rewording a message does not change the hash.
  */
 export function hashesOf({ rows }: RunRecord): { bytes: string; facts: string } {
   const lines = rows.map((row) => toJson(row, SESSION));

@@ -123,8 +123,8 @@ const RARE: ReadonlySet<Fault> = new Set([
 ]);
 
 /**
- * The rate of settlement faults in runs with late faults. A failed settlement is retried with growing
- * delays, so it must fail many times until late events of the next turn.
+ * The rate of settlement faults in runs with late faults. A failed settlement is retried with
+ * growing delays, so it must fail many times until late events of the next turn.
  */
 const LATE_SETTLEMENT_RATE = 0.97;
 
@@ -185,8 +185,8 @@ export class Faults {
   }
 
   /**
-   * Calls `draw`, which draws a provider's behaviour for an agent. In runs with late faults, no fault
-   * strikes for the first agent.
+   * Calls `draw`, which draws a provider's behaviour for an agent. In runs with late faults, no
+   * fault strikes for the first agent.
    */
   replyingTo<T>(agent: number, draw: () => T): T {
     this.#isSpared = this.#plan.isLate && agent === 0;

@@ -21,7 +21,9 @@ import { i13Progress } from "./outside-progress";
 import { decisionsMatchReplies } from "./outside-replies";
 import type { RunRecord } from "./run-record";
 
-/** A violation that a run's checks found. `at`: the sequence number of an event; 0 if there is none. */
+/**
+ * A violation that a run's checks found. `at`: the sequence number of an event; 0 if there is none.
+ */
 export type Breach = { invariant: string; at: number; sentence: string };
 
 /**

@@ -7,8 +7,8 @@ import type { RunRecord } from "./run-record";
 import { type EngineSituation, situationOf } from "./engine-situation";
 
 /**
- * The result of a run. `run`: `null` if the run threw. `hash`: the hash of the log's bytes. `facts`:
- * the hash of the log without texts for people.
+ * The result of a run. `run`: `null` if the run threw. `hash`: the hash of the log's bytes.
+ * `facts`: the hash of the log without texts for people.
  */
 type RunVerdict = {
   run: RunRecord | null;

@@ -38,8 +38,8 @@ export const markOf = (call: string): string =>
 export const MARK = /zq(\d+)x(\d+)x\d+x[\dx]+zq/g;
 
 /**
- * The reply of the simulated model to a request. It depends only on the request, the call, the agent
- * and the run's seed and habits.
+ * The reply of the simulated model to a request. It depends only on the request, the call, the
+ * agent and the run's seed and habits.
  */
 export function replyOfModel(
   situation: Situation,
@@ -150,8 +150,8 @@ const canWork = ({ asked }: Situation): boolean =>
   asked.tools.some(({ name }) => ["write_file", "look_up", "place_order"].includes(name));
 
 /**
- * One to three calls of file tools and remote tools. There are only three file names, so that agents
- * often use the same files.
+ * One to three calls of file tools and remote tools. There are only three file names, so that
+ * agents often use the same files.
  */
 function work({ shown }: Situation, { chance, has, mark }: Speaker): ModelReply {
   const path = `/workspace/${chance.pick(["a.txt", "b.txt", "deep/er/c.txt"])}`;

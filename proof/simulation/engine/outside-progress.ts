@@ -41,9 +41,9 @@ const SILENCE_MS = 90_000;
 const WHOLE_CALL_MS = 14 * 60_000;
 
 /**
- * The latest time until which the service waits for a request that was open at the last fault. After
- * a change of the clock the service does not know the time of the last chunk, so the silence limit
- * may apply twice.
+ * The latest time until which the service waits for a request that was open at the last fault.
+ * After a change of the clock the service does not know the time of the last chunk, so the silence
+ * limit may apply twice.
  */
 function waitEndsAt(
   { sentAt, headersAt, chunkAt, endedAt }: ReceivedRequest,

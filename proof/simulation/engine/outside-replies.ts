@@ -3,9 +3,9 @@ import type { OutsideCheck } from "./outside";
 import type { ReceivedRequest } from "./providers";
 
 /**
- * Decisions match the replies that the provider sent. A call of the reply contains the exact text of
- * the answer, or the target and the reason of the vote. The provider neither cut nor withheld this
- * reply.
+ * Decisions match the replies that the provider sent. A call of the reply contains the exact text
+ * of the answer, or the target and the reason of the vote. The provider neither cut nor withheld
+ * this reply.
  */
 export const decisionsMatchReplies: OutsideCheck = ({ log, platform }) => {
   const replies = new Map(

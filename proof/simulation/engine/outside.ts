@@ -151,8 +151,8 @@ export const i12Settled: OutsideCheck = ({ left, platform, log }) => {
 };
 
 /**
- * The requests to models and tool servers. Requests that stop a reply are excluded, because they may
- * be sent at the moment of a cancel.
+ * The requests to models and tool servers. Requests that stop a reply are excluded, because they
+ * may be sent at the moment of a cancel.
  */
 const requestsOf = ({ platform: { providers, tools } }: RunRecord) => [
   ...providers.received.filter(({ kind }) => kind !== "stop"),
@@ -278,8 +278,8 @@ export const understood: OutsideCheck = ({ platform }) =>
   );
 
 /**
- * Number of alarms that a run may set: some for the start and for each crash and strike, and one per
- * second.
+ * Number of alarms that a run may set: some for the start and for each crash and strike, and one
+ * per second.
  */
 const maxAlarms = ({ platform, faults, startedAt, endedAt }: RunRecord): number =>
   50 + 10 * platform.deaths.length + 2 * faults.struck.length + (endedAt - startedAt) / 1_000;

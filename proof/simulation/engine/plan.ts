@@ -18,9 +18,9 @@ export type Plan = {
   /** Number of frames of the complete reply. */
   whole: number;
   /**
-   * How the transfer ends after the last frame. `hang`: nothing more is sent. `reset`: the connection
-   * is reset. `clean`: the body ends as if it were complete. `lost`: the connection is lost before
-   * the headers, although the model has worked.
+   * How the transfer ends after the last frame. `hang`: nothing more is sent. `reset`: the
+   * connection is reset. `clean`: the body ends as if it were complete. `lost`: the connection is
+   * lost before the headers, although the model has worked.
    */
   ending: "complete" | "hang" | "reset" | "clean" | "lost";
   /** `null` if the provider charges nothing. */
@@ -80,8 +80,8 @@ export function withGarbage(plan: Plan, chance: Chance): Plan {
 }
 
 /**
- * Sends the same stream in other chunks, with other line breaks or with a comment. The reply that the
- * service reads must stay the same.
+ * Sends the same stream in other chunks, with other line breaks or with a comment. The reply that
+ * the service reads must stay the same.
  */
 export function rechunked(
   frames: readonly Uint8Array[],

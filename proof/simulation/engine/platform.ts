@@ -52,9 +52,9 @@ type Options = {
 };
 
 /**
- * The platform of a session's Durable Object. It provides the disk, the alarm and the network, kills
- * the object's process, and revives it for a request or an alarm. The session has the same parts as
- * in the service: engine, journal, effect runner, model calls, streams.
+ * The platform of a session's Durable Object. It provides the disk, the alarm and the network,
+ * kills the object's process, and revives it for a request or an alarm. The session has the same
+ * parts as in the service: engine, journal, effect runner, model calls, streams.
  */
 export class Platform {
   readonly disk: Disk;
@@ -137,8 +137,8 @@ export class Platform {
   }
 
   /**
-   * The object; starts it if necessary. `null` if the platform cannot revive it yet, or if it crashed
-   * during its start.
+   * The object; starts it if necessary. `null` if the platform cannot revive it yet, or if it
+   * crashed during its start.
    */
   object(): LiveSession | null {
     if (this.#session) return this.#session;
@@ -333,8 +333,8 @@ export class Platform {
   }
 
   /**
-   * Kills the process, as the platform does after a failed transaction. Records every error except an
-   * injected disk error as unhandled.
+   * Kills the process, as the platform does after a failed transaction. Records every error except
+   * an injected disk error as unhandled.
    */
   #abort(life: number, error: unknown): void {
     if (life !== this.#life) return;

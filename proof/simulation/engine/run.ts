@@ -29,8 +29,8 @@ const NEAR_MS = 3_000;
 /** The number of calls before the last call of a round during which faults strike more often. */
 const NEAR_CALLS = 6;
 /**
- * Conversation length in tokens from which a compaction is near. For runs with long tool results and
- * small context windows.
+ * Conversation length in tokens from which a compaction is near. For runs with long tool results
+ * and small context windows.
  */
 const NEAR_COMPACTION_TOKENS = 5_000;
 /** The number of last rounds in which faults strike more often, in runs that use all rounds. */
@@ -40,8 +40,8 @@ const LAST_ROUNDS = 2;
 export type DiskChange = (disk: Platform["disk"]) => void;
 
 /**
- * Runs the session of a situation to its end, in this process. The session has no access to the real
- * clock, network, disk or randomness.
+ * Runs the session of a situation to its end, in this process. The session has no access to the
+ * real clock, network, disk or randomness.
  */
 export async function runEngine(
   situation: EngineSituation,
@@ -124,8 +124,8 @@ class Run {
       this.#steps += 1;
       if (this.#steps > MAX_STEPS) return `still running after ${MAX_STEPS} steps`;
       if (this.#time.timeline.nextAt() === null) {
-        // No request and no alarm is pending, so there must be no pending work. If the object is not
-        // running, the next request of a client revives it.
+        // No request and no alarm is pending, so there must be no pending work. If the object is
+        // not running, the next request of a client revives it.
         if (!this.#platform.isAway || this.#hasWork()) return "no event is scheduled";
         this.#time.timeline.advanceTo(this.#platform.backAt);
         this.#platform.object();
@@ -273,8 +273,8 @@ class Run {
   }
 
   /**
-   * The fold of the log. Durable events are folded only once, to save time. Deltas, which are most of
-   * the log, are left out, because they do not change the state.
+   * The fold of the log. Durable events are folded only once, to save time. Deltas, which are most
+   * of the log, are left out, because they do not change the state.
    */
   #fold(): SessionState {
     const { disk } = this.#platform;
@@ -340,8 +340,8 @@ class Run {
 }
 
 /**
- * Compares states without the order of their keys. The comparison of JSON text is faster and usually
- * sufficient.
+ * Compares states without the order of their keys. The comparison of JSON text is faster and
+ * usually sufficient.
  */
 function isEqualState(one: SessionState, other: SessionState): boolean {
   const [left, right] = [JSON.stringify(one), JSON.stringify(other)];

@@ -44,8 +44,8 @@ const SERVER = "box";
 const MAX_CHANGES = 12;
 
 /**
- * The tools that agents know from the start: the service's file tools, and the server's tools unless
- * agents must list them first.
+ * The tools that agents know from the start: the service's file tools, and the server's tools
+ * unless agents must list them first.
  */
 export function toolRules(
   has: (habit: Habit) => boolean,
@@ -225,7 +225,7 @@ export class ToolServer {
   /** Waits `ms`. Rejects when the caller aborts. */
   #after(ms: number, signal: AbortSignal): Promise<void> {
     const { time } = this.#options;
-    // The previous notification may have ended the turn. Then the signal is already onAbort, and no
+    // The previous notification may have ended the turn. Then the signal is already aborted, and no
     // abort event follows.
     if (signal.aborted) return Promise.reject(signal.reason);
     return new Promise((resolve, reject) => {

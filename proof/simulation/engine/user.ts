@@ -68,8 +68,8 @@ export class User {
     const isLast = turn === this.turns;
     const { habits } = this.#situation;
     if (isLast && habits.includes("cancel")) {
-      // Small delays are more likely. In runs with tools all delays are equally likely, because tool
-      // calls occur later.
+      // Small delays are more likely. In runs with tools all delays are equally likely, because
+      // tool calls occur later.
       const afterMs = habits.includes("tools")
         ? this.#chance.int(1, 15_000)
         : this.#chance.latency(1, 90_000);

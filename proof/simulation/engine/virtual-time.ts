@@ -11,8 +11,8 @@ const doNothing = (): void => undefined;
 
 /**
  * A replacement of `AbortSignal.any`. Node's version keeps signals with listeners in memory, with
- * everything that a crashed simulated process referenced. Thousands of such processes would fill the
- * memory.
+ * everything that a crashed simulated process referenced. Thousands of such processes would fill
+ * the memory.
  */
 function anyOf(signals: Iterable<AbortSignal>): AbortSignal {
   const any = new AbortController();

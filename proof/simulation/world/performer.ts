@@ -37,8 +37,8 @@ export type Host = {
 };
 
 /**
- * Performs effects. It waits until an effect is due and a slot is free, starts the effect, and passes
- * its end to the shell as an input.
+ * Performs effects. It waits until an effect is due and a slot is free, starts the effect, and
+ * passes its end to the shell as an input.
  */
 export class Performer {
   readonly #shell: Host;
@@ -52,8 +52,8 @@ export class Performer {
   /** The usage that running calls have reported so far, by effect id. */
   readonly #reported = new Map<string, Usage>();
   /**
-   * The text that agents have streamed so far, by turn, attempt and agent. A crash does not clear it,
-   * because the service stores such text in the table of deltas.
+   * The text that agents have streamed so far, by turn, attempt and agent. A crash does not clear
+   * it, because the service stores such text in the table of deltas.
    */
   readonly #partials = new Map<string, string>();
 
@@ -126,8 +126,8 @@ export class Performer {
   }
 
   /**
-   * Reports that a call waits for its backend's rate limits. The report may arrive too late, and must
-   * then have no effect.
+   * Reports that a call waits for its backend's rate limits. The report may arrive too late, and
+   * must then have no effect.
    */
   #reportWait(effect: Effect, ms: number, inputTokens: number): void {
     const { timeline, now } = this.#shell;
@@ -164,8 +164,8 @@ export class Performer {
   }
 
   /**
-   * Lists the tools of an agent's servers. Nothing is logged until the servers have responded, so the
-   * listing is still owed after a crash.
+   * Lists the tools of an agent's servers. Nothing is logged until the servers have responded, so
+   * the listing is still owed after a crash.
    */
   #list(effect: ToolListingEffect): void {
     const { afterMs, servers } = this.#world.listing(effect, this.#rulesOf(effect.agent));

@@ -45,7 +45,9 @@ export type Feature = (typeof FEATURES)[number];
 /** The complete description of a simulated session: the same situation gives the same log. */
 export type Situation = { seed: number; agents: number; features: readonly Feature[] };
 
-/** Features that rarely occur together by chance. Half of the seeds get one of these combinations. */
+/**
+ * Features that rarely occur together by chance. Half of the seeds get one of these combinations.
+ */
 const AIMS: readonly (readonly Feature[])[] = [
   ["tools", "crashes"],
   ["tools", "crashes", "planning"],

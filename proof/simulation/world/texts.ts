@@ -5,7 +5,9 @@ const WORDS =
     " ",
   );
 
-/** Draws a text of a few words. The vocabulary is small, so that equal and similar answers occur. */
+/**
+ * Draws a text of a few words. The vocabulary is small, so that equal and similar answers occur.
+ */
 export function drawText(chance: Chance): string {
   return Array.from({ length: chance.int(1, 9) }, () => chance.pick(WORDS)).join(
     chance.is(0.1) ? " \n " : " ",

@@ -13,13 +13,13 @@ import type { AgentRules } from "../../../src/protocol/team";
 import type { ToolNotification } from "../../../src/protocol/events/tool";
 
 /**
- * The shell's environment: providers, tools, files and faults. There are two implementations: one is
- * random, the other follows a script.
+ * The shell's environment: providers, tools, files and faults. There are two implementations: one
+ * is random, the other follows a script.
  */
 export type World = {
   /**
-   * The preparation of a request. `afterMs`: its duration. `inputTokens`: an upper bound, always the
-   * same for an effect. `heldMs`: how long the call waits for its backend's rate limits.
+   * The preparation of a request. `afterMs`: its duration. `inputTokens`: an upper bound, always
+   * the same for an effect. `heldMs`: how long the call waits for its backend's rate limits.
    */
   prepare(effect: Effect): { afterMs: number; inputTokens: number; heldMs?: number };
   call(effect: ModelCallEffect, context: CallContext): CallOutcome;
