@@ -297,9 +297,7 @@ describe("the checker, for a turn that fails", () => {
   });
 
   it("accepts a failure although agents streamed only blanks, or text for personas", () => {
-    expect(
-      violationsOf({ script: "nobody-answers", corruption: streamsText(" \n") }),
-    ).toEqual([]);
+    expect(violationsOf({ script: "nobody-answers", corruption: streamsText(" \n") })).toEqual([]);
     const personas = changes("round.started", { purpose: "personas" });
     const wrong = violationsOf({
       script: "nobody-answers",
