@@ -5,8 +5,8 @@ import type { Commit } from "./commit";
 import type { Size } from "./counts";
 
 /**
- * A campaign that has ended. `seconds` of wall time; `at` is an ISO time; `counts` are its sizes in
- * words.
+ * The result of a finished campaign. `counts`: its counts in words. `seconds`: its wall time. `at`:
+ * the ISO time at which it ended.
  */
 const CampaignResultSchema = z.object({
   campaign: z.string(),
@@ -18,13 +18,13 @@ const CampaignResultSchema = z.object({
 });
 export type CampaignResult = z.infer<typeof CampaignResultSchema>;
 
-/** What earlier runs on the same commit have finished; empty if there is no such file. */
+/** The results that earlier runs on the same commit stored; empty if there is no such file. */
 export async function readResults(file: string): Promise<CampaignResult[]> {
   const text = await readFile(file, "utf8").catch(() => null);
   return text === null ? [] : z.array(CampaignResultSchema).parse(JSON.parse(text));
 }
 
-/** Replaces the file as a whole, so that an interruption never leaves half of it. */
+/** Replaces the file in one step, so that an interruption never leaves half a file. */
 export async function writeResults(
   file: string,
   finished: readonly CampaignResult[],

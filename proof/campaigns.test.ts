@@ -5,7 +5,7 @@ import { afterEach, describe, expect, it, vi } from "vitest";
 import { CAMPAIGNS, nameOf } from "./campaigns";
 import { COUNTS, type CountName, countOf, rotated, SIZES, sizeInForce } from "./counts";
 
-/** The least that the size nightly plays, so that a smaller count cannot pass unseen. */
+/** The least count of each kind that the nightly size must have. */
 const MIN_NIGHTLY: Readonly<Record<CountName, number>> = {
   simulated_sessions: 10_000,
   rule_sessions: 3_000,
@@ -49,7 +49,7 @@ const countsIn = async (file: string): Promise<string[]> =>
   [...(await readFile(file, "utf8")).matchAll(/countOf\("(\w+)"\)/g)].map(([, name = ""]) => name);
 
 describe("the list of campaigns", () => {
-  it("has every file that only campaigns run, and no other name", async () => {
+  it("has every .proof.test.ts file, and no file that does not exist", async () => {
     const files = await testFiles();
     const listed = CAMPAIGNS.map(({ file }) => file);
     expect(
@@ -61,19 +61,20 @@ describe("the list of campaigns", () => {
     expect(new Set(CAMPAIGNS.map(nameOf)).size).toBe(CAMPAIGNS.length);
   });
 
-  it("has every count that a test file reads", async () => {
+  it("gives each test file the counts that the file reads", async () => {
+    // A file that several campaigns share, and the folder of these campaigns.
     const shared: Readonly<Record<string, string>> = {
       "tests/contracts/faults/mutated-streams.ts": "tests/contracts/faults/",
     };
     for (const file of await testFiles()) {
       if (/^proof\/[^/]+$/.test(file)) continue;
-      const wanted = [...new Set(await countsIn(file))].sort();
-      if (wanted.length === 0) continue;
+      const countsRead = [...new Set(await countsIn(file))].sort();
+      if (countsRead.length === 0) continue;
       const campaigns = CAMPAIGNS.filter((campaign) =>
         campaign.file.startsWith(shared[file] ?? file),
       );
       expect(campaigns.length, `${file} reads a count but is not a campaign`).toBeGreaterThan(0);
-      for (const { counts } of campaigns) expect([...counts].sort(), file).toEqual(wanted);
+      for (const { counts } of campaigns) expect([...counts].sort(), file).toEqual(countsRead);
     }
   });
 
@@ -88,7 +89,7 @@ describe("the sizes", () => {
     expect(COUNTS[name as CountName].nightly).toBeGreaterThanOrEqual(least);
   });
 
-  it("grow from change to nightly to release", () => {
+  it("do not shrink from change to nightly to release", () => {
     for (const [name, { change, nightly, release }] of Object.entries(COUNTS)) {
       expect(change, name).toBeLessThanOrEqual(nightly);
       expect(nightly, name).toBeLessThanOrEqual(release);
@@ -97,12 +98,12 @@ describe("the sizes", () => {
 
   afterEach(() => vi.unstubAllEnvs());
 
-  it.each(SIZES)("%s is what PROOF_SIZE sets", (size) => {
+  it.each(SIZES)("are the counts of %s if PROOF_SIZE names that size", (size) => {
     vi.stubEnv("PROOF_SIZE", size);
     expect(countOf("kills")).toBe(COUNTS.kills[size]);
   });
 
-  it("are refused by name if there is no such size", () => {
+  it("are listed in the error if PROOF_SIZE names none of them", () => {
     vi.stubEnv("PROOF_SIZE", "tiny");
     expect(() => sizeInForce()).toThrow(
       'PROOF_SIZE is "tiny". Set one of: change, nightly, release.',
@@ -110,10 +111,10 @@ describe("the sizes", () => {
   });
 });
 
-describe("a slice", () => {
+describe("the slices of a list", () => {
   afterEach(() => vi.unstubAllEnvs());
 
-  it("of successive rotations has every item, each time as many as were asked for", () => {
+  it("have the wanted length, and successive rotations play every item", () => {
     fc.assert(
       fc.property(
         fc.integer({ min: 1, max: 60 }),

@@ -1,14 +1,15 @@
 import type { CountName } from "./counts";
 
 /**
- * A campaign: one test file, and the counts that set its size. No counts: it plays everything in
- * every size. Files of the vitest project `proof` run only here; the slice `change` of the others
- * is already part of the other tests.
+ * A campaign: one test file, and the counts that set its size. Files of the vitest project `proof`
+ * run only as campaigns. The other files are also part of the tests, in the size `change`.
  */
 export type Campaign = {
-  /** The test file, relative to the root. */
+  /** The test file, relative to the repository's root. */
   file: string;
+  /** What the campaign tests, for `--list`. */
   about: string;
+  /** Empty if the campaign plays everything in every size. */
   counts: readonly CountName[];
   /** It measures times, so no other campaign runs beside it. */
   isTimed?: true;
@@ -23,10 +24,10 @@ export type Campaign = {
 export const nameOf = ({ file }: Campaign): string =>
   file.replace(/^(tests|proof)\//, "").replace(/(\.proof)?\.test\.ts$/, "");
 
-/** The tests, without `npm run proof`, play the slice `change` of this campaign. */
+/** Whether the tests also play the campaign, in the size `change`. */
 export const isInTests = ({ file }: Campaign): boolean => !file.endsWith(".proof.test.ts");
 
-/** The vitest projects that may know the file. */
+/** Names or patterns of names of the vitest projects that can include the file. */
 export const projectsOf = (campaign: Campaign): readonly string[] =>
   isInTests(campaign) ? ["unit*", "long"] : ["proof"];
 

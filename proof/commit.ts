@@ -2,13 +2,13 @@ import { execFileSync } from "node:child_process";
 import path from "node:path";
 
 /**
- * Which code a campaign ran on. Documents do not count: appending a result to `docs/` leaves the
- * code the same.
+ * The code on which a campaign ran. Changes in `docs/` are ignored, because a campaign itself
+ * appends its results there.
  */
 export type Commit = {
   /** The last commit that changed anything outside `docs/`; "unknown" outside a checkout. */
   id: string;
-  /** The working tree differs from that commit. Results are then not kept. */
+  /** Whether the working tree differs from that commit. If so, results are not stored. */
   changed: boolean;
   /** `id`, with ", with changes" if the working tree differs. */
   words: string;
@@ -34,8 +34,9 @@ export function commitOf(): Commit {
 }
 
 /**
- * The checked out commit, because a seed is reproducible only with the same code. `ignoredFile`: a
- * file whose changes are ignored, wherever it is.
+ * The id of the checked out commit. Reports name it, because a seed is reproducible only with the
+ * same code. Changes of `ignoredFile` do not count as changes; the file may be outside the
+ * repository.
  */
 export function checkedOutCommit(ignoredFile?: string): string {
   try {

@@ -2,13 +2,13 @@
  * The size of every campaign, in one place. A campaign reads its own count with `countOf`;
  * `npm run proof -- --size …` sets the size.
  *
- * `change` runs with every change within minutes, so most counts are slices. `nightly` plays
- * everything. `release` runs for hours.
+ * `change` runs with every change of the code and takes minutes, so most counts select a slice.
+ * `nightly` plays everything. `release` runs for hours.
  */
 export const SIZES = ["change", "nightly", "release"] as const;
 export type Size = (typeof SIZES)[number];
 
-/** Every item of a list of any length. */
+/** The count that selects every item of a list. */
 const ALL = Number.POSITIVE_INFINITY;
 
 export const COUNTS = {
@@ -35,7 +35,7 @@ export const COUNTS = {
   kill_pairs: { change: 1, nightly: 6, release: 40 },
   /** Faults of R2, D1, the alarm and the clock in runs of the real service. */
   storage_faults: { change: 6, nightly: ALL, release: ALL },
-  /** Times that each of these faults is played. */
+  /** How often each of these faults is played. */
   storage_fault_rounds: { change: 1, nightly: 1, release: 5 },
   /** Histories of 20 clients with random operations on one session. */
   client_histories: { change: 3, nightly: 10, release: 100 },
@@ -64,9 +64,9 @@ export const COUNTS = {
   decoder_inputs: { change: 300, nightly: 3_000, release: 30_000 },
   /** Random operations of agents on their files. */
   file_operations: { change: 1_000, nightly: 10_000, release: 100_000 },
-  /** Wrong keys that are tried, for answers in the same words and in the same time. */
+  /** Wrong keys that are tried. Each must get the same answer in the same time. */
   guessed_keys: { change: 1_000, nightly: 1_000, release: 1_000 },
-  /** Lookups of another tenant's session, for answers in the same time. */
+  /** Lookups of another tenant's session. Each must be answered in the same time. */
   foreign_lookups: { change: 300, nightly: 300, release: 300 },
   /** Disconnects of readers and runs with a cost cap, in the benchmark's smallest size. */
   bench_trials: { change: 16, nightly: 40, release: 40 },
@@ -79,7 +79,7 @@ export const COUNTS = {
 export type CountName = keyof typeof COUNTS;
 
 /**
- * The size in force: `PROOF_SIZE`, or `change` if a campaign is run by itself. Throws if the
+ * The size in force: the variable `PROOF_SIZE`, or `change` if it is not set. Throws if the
  * variable names no size.
  */
 export function sizeInForce(): Size {
@@ -90,13 +90,13 @@ export function sizeInForce(): Size {
   return size;
 }
 
-/** How often something is played in the size in force; `Infinity` means every item there is. */
+/** A count in the size in force. `Infinity` means every item. */
 export const countOf = (name: CountName): number => COUNTS[name][sizeInForce()];
 
 /**
- * `count` items of a list, a different slice for each rotation, in the order of the list.
- * `PROOF_ROTATION` (a whole number that `npm run proof` derives from the commit) chooses the slice,
- * so that successive commits play all items.
+ * A slice of `count` items, in the order of the list. `PROOF_ROTATION` chooses the slice; it is a
+ * whole number that `npm run proof` derives from the commit. So different commits play different
+ * items.
  */
 export function rotated<Item>(items: readonly Item[], count: number): Item[] {
   if (count >= items.length) return [...items];

@@ -3,7 +3,7 @@ import { once } from "node:events";
 import { readdirSync, readFileSync } from "node:fs";
 import { expect, it, vi } from "vitest";
 
-/** Starting a campaign takes seconds on a busy machine. */
+/** Time limit for the start of a campaign, which takes seconds on a busy machine. */
 const STARTED_WITHIN_MS = 60_000;
 
 /** Ids of running processes whose command line contains `text`. Linux only. */
@@ -13,7 +13,7 @@ const processesWith = (text: string): string[] =>
     try {
       return readFileSync(`/proc/${id}/cmdline`, "utf8").includes(text);
     } catch {
-      return false; // it has ended
+      return false; // The process has ended meanwhile.
     }
   });
 

@@ -14,9 +14,9 @@ import { playAll } from "./play";
 import { readCounts } from "./report";
 
 /**
- * Plays the campaigns in one size, one after another. Exits with 1 if a campaign failed, with 2 for
- * invalid arguments. An interrupted run of the same commit continues where it stopped: passed
- * campaigns are not played again.
+ * Plays the campaigns in one size. Exits with 1 if a campaign failed, with 2 for invalid arguments.
+ * A repeated run on the same commit does not play passed campaigns again, so an interrupted run
+ * continues where it stopped.
  */
 const USAGE = `npm run proof -- --size change|nightly|release
 
@@ -38,7 +38,7 @@ const OPTIONS = {
   help: { type: "boolean" },
 } as const;
 
-/** Number of parallel campaigns of the size change: most of them wait half of their time. */
+/** Number of parallel campaigns in the size `change`, because most of them are often idle. */
 const CHANGE_LANES = 2;
 /** Time limit for interrupted campaigns to end, in ms. */
 const END_WITHIN_MS = 5_000;
@@ -54,7 +54,7 @@ function sizeNamed(text: string | undefined): Size {
   return size;
 }
 
-/** "kills 40, kill_pairs 1"; "all" for an infinite count. */
+/** For example "kills 40, kill_pairs 1"; an infinite count is shown as "all". */
 const countsInWords = ({ counts }: Campaign, size: Size): string =>
   counts
     .map(
@@ -62,31 +62,31 @@ const countsInWords = ({ counts }: Campaign, size: Size): string =>
     )
     .join(", ") || "everything";
 
-/** Running campaigns, each the leader of its process group. */
+/** The processes of running campaigns. Each is the leader of its process group. */
 const running = new Set<ChildProcess>();
 
-/** Exit code of an interrupted command; `null` while it is not interrupted. */
-let interrupted: number | null = null;
+/** Exit code after an interruption; `null` if the command was not interrupted. */
+let interruptedWith: number | null = null;
 
 /** Ends the running campaigns with all their processes, then this command; records no result. */
 async function endWithCampaigns(signal: NodeJS.Signals): Promise<void> {
-  interrupted = signal === "SIGINT" ? 130 : 143;
+  interruptedWith = signal === "SIGINT" ? 130 : 143;
   const campaigns = [...running];
   for (const child of campaigns) signalGroup(child, "SIGTERM");
-  // A runner can outlive its starter, which is the only one whose end is reported.
+  // Only the end of `npx` is reported. Vitest, which `npx` started, can run longer.
   const killAt = performance.now() + END_WITHIN_MS;
   while (campaigns.some(hasGroup) && performance.now() < killAt + END_WITHIN_MS) {
     if (performance.now() > killAt) for (const child of campaigns) signalGroup(child, "SIGKILL");
     await sleep(20);
   }
-  process.exit(interrupted);
+  process.exit(interruptedWith);
 }
 
 /**
- * Runs one campaign. Its output appears at once if it runs alone, otherwise as a whole when it
- * ends.
+ * Runs one campaign and returns vitest's exit code. A campaign that runs alone prints immediately;
+ * the output of parallel campaigns is printed when they end, so that outputs do not mix.
  */
-async function vitestOn(
+async function runVitest(
   campaign: Campaign,
   env: Record<string, string>,
   isAlone: boolean,
@@ -104,16 +104,16 @@ async function vitestOn(
   const [code] = await once(child, "close");
   running.delete(child);
   process.stdout.write(Buffer.concat(output));
-  // The command ends: no campaign may start, and this one has no result.
-  if (interrupted !== null) return new Promise(() => {});
+  // After an interruption no campaign may start and this one has no result, so never resolve.
+  if (interruptedWith !== null) return new Promise(() => {});
   return code ?? 1;
 }
 
 /**
- * Plays a campaign and counts its tests. A runner that exits with 0 but ran no test counts as
- * failed.
+ * Plays a campaign and counts its tests. Counts one failure more if vitest fails without a failed
+ * test, or if no test ran.
  */
-async function played(
+async function playCampaign(
   campaign: Campaign,
   { size, commit, lanes }: RunOptions,
 ): Promise<CampaignResult> {
@@ -124,7 +124,8 @@ async function played(
     PROOF_ROTATION: String(commit.rotation),
     TEST_REPORT: report,
   };
-  const code = await vitestOn(campaign, env, lanes === 1 || campaign.isTimed === true);
+  const isAlone = lanes === 1 || campaign.isTimed === true;
+  const code = await runVitest(campaign, env, isAlone);
   const { passed, failed } = await readCounts(report);
   return {
     campaign: nameOf(campaign),
@@ -136,7 +137,7 @@ async function played(
   };
 }
 
-/** CI collects all reports in one folder and counts from them. */
+/** The file of a campaign's test report. CI sets `TEST_REPORTS` and reads all reports there. */
 const reportOf = (campaign: Campaign, size: Size): string =>
   path.join(
     process.env["TEST_REPORTS"] ?? path.join(CACHE, "reports"),
@@ -151,7 +152,7 @@ async function main(): Promise<number> {
   }
   const size = sizeNamed(values.size ?? (values.list ? "change" : undefined));
   const all = matching(CAMPAIGNS, values.only ?? "", nameOf);
-  // The slices of the other campaigns are part of `npm test`.
+  // In the size `change`, `npm test` already plays the other campaigns.
   const wanted =
     size === "change" && values.only === undefined ? all.filter((one) => !isInTests(one)) : all;
   if (values.list) {
@@ -164,21 +165,22 @@ async function main(): Promise<number> {
   const commit = commitOf();
   const ledger = path.join(CACHE, `${size}-${commit.id}.json`);
   await mkdir(CACHE, { recursive: true });
-  const before = values.fresh || commit.changed ? [] : await readResults(ledger);
+  const earlierResults = values.fresh || commit.changed ? [] : await readResults(ledger);
   const lanes = size === "change" ? CHANGE_LANES : 1;
   for (const signal of ["SIGINT", "SIGTERM"] as const) process.once(signal, endWithCampaigns);
-  const playing = {
-    play: (campaign: Campaign) => played(campaign, { size, commit, lanes }),
-    keep: async (done: readonly CampaignResult[]) =>
+  const effects = {
+    play: (campaign: Campaign) => playCampaign(campaign, { size, commit, lanes }),
+    store: async (done: readonly CampaignResult[]) =>
       commit.changed ? undefined : writeResults(ledger, done),
     onPlayed: async (result: CampaignResult) =>
       size === "change" ? undefined : appendResult(result, size, commit),
     print: (line: string) => console.log(line),
   };
-  return printTotal(await playAll(wanted, before, playing, lanes), { size, commit });
+  const results = await playAll(wanted, earlierResults, effects, lanes);
+  return printTotal(results, { size, commit });
 }
 
-/** Prints the totals last, on a line of their own. */
+/** Prints the failed campaigns and, on the last line, the totals. Returns the exit code. */
 function printTotal(
   results: readonly CampaignResult[],
   { size, commit }: Omit<RunOptions, "lanes">,

@@ -30,8 +30,8 @@ beforeEach(async () => {
 afterEach(() => rm(folder, { recursive: true }));
 
 /**
- * Plays the campaigns with the results kept on disk. `interruptedAt`: the campaign during which the
- * process ends.
+ * Plays the campaigns and stores their results on disk. `interruptedAt`: the campaign during which
+ * the process ends.
  */
 async function run({ interruptedAt, fails }: { interruptedAt?: string; fails?: string } = {}) {
   const ledger = path.join(folder, "nightly-abc.json");
@@ -44,7 +44,7 @@ async function run({ interruptedAt, fails }: { interruptedAt?: string; fails?: s
       played.push(name);
       return finished(name, name === fails ? 1 : 0);
     },
-    keep: (done) => writeResults(ledger, done),
+    store: (done) => writeResults(ledger, done),
     onPlayed: (result) => appendResult(result, "nightly", COMMIT, folder),
     print: (line) => printed.push(line),
   }).catch(() => []);
@@ -52,10 +52,11 @@ async function run({ interruptedAt, fails }: { interruptedAt?: string; fails?: s
 }
 
 describe("campaigns in lanes", () => {
-  /** The campaigns that ran when each of them ended, and the names of the results. */
-  async function besideIn(lanes: number, wanted: readonly Campaign[]) {
+  /** The running campaigns at the end of each campaign, and the names of the results. */
+  async function playIn(lanes: number, wanted: readonly Campaign[]) {
     const running = new Set<string>();
-    const beside: string[][] = [];
+    /** The running campaigns at the end of each campaign. */
+    const runningAtEnd: string[][] = [];
     const results = await playAll(
       wanted,
       [],
@@ -63,40 +64,40 @@ describe("campaigns in lanes", () => {
         play: async (one) => {
           running.add(nameOf(one));
           await new Promise((resolve) => setTimeout(resolve, 5));
-          beside.push([...running]);
+          runningAtEnd.push([...running]);
           running.delete(nameOf(one));
           return finished(nameOf(one));
         },
-        keep: async () => {},
+        store: async () => {},
         onPlayed: async () => {},
         print: () => {},
       },
       lanes,
     );
-    return { beside, names: results.map(({ campaign: name }) => name) };
+    return { runningAtEnd, names: results.map(({ campaign: name }) => name) };
   }
   const TIMED: Campaign = { ...campaign("timed"), isTimed: true };
   const WAITING: Campaign = { ...campaign("waiting"), isWaiting: true };
 
-  it("run side by side, those that measure times alone and last; results are in order", async () => {
-    const { beside, names } = await besideIn(2, [TIMED, ...WANTED]);
-    expect(beside).toEqual([["one", "two"], ["two", "three"], ["three"], ["timed"]]);
+  it("run in parallel, except timed campaigns, which run alone and last; results keep the order", async () => {
+    const { runningAtEnd, names } = await playIn(2, [TIMED, ...WANTED]);
+    expect(runningAtEnd).toEqual([["one", "two"], ["two", "three"], ["three"], ["timed"]]);
     expect(names).toEqual(["timed", "one", "two", "three"]);
   });
 
-  it("that mostly wait take no lane from the others", async () => {
-    const { beside } = await besideIn(2, [WAITING, ...WANTED]);
-    expect(beside[0]).toEqual(["one", "two", "waiting"]);
+  it("have a further lane for campaigns that mostly wait", async () => {
+    const { runningAtEnd } = await playIn(2, [WAITING, ...WANTED]);
+    expect(runningAtEnd[0]).toEqual(["one", "two", "waiting"]);
   });
 
-  it("run one by one if there is one lane, also those that mostly wait", async () => {
-    const { beside } = await besideIn(1, [WAITING, ...WANTED]);
-    expect(beside).toEqual([["waiting"], ["one"], ["two"], ["three"]]);
+  it("run one after another if there is one lane, also campaigns that mostly wait", async () => {
+    const { runningAtEnd } = await playIn(1, [WAITING, ...WANTED]);
+    expect(runningAtEnd).toEqual([["waiting"], ["one"], ["two"], ["three"]]);
   });
 });
 
 describe("campaigns in order", () => {
-  it("continue after the last one that passed, after an interruption", async () => {
+  it("continue after the last passed campaign if they were interrupted", async () => {
     expect((await run({ interruptedAt: "three" })).played).toEqual(["one", "two"]);
     const { played, results, printed } = await run();
     expect(played).toEqual(["three"]);
@@ -104,7 +105,7 @@ describe("campaigns in order", () => {
     expect(printed[0]).toBe("✓ one passed on this commit at 2026-11-24T10:00:00.000Z");
   });
 
-  it("are played again if they failed, and not if they passed", async () => {
+  it("are played again only if they failed", async () => {
     expect((await run({ fails: "two" })).results.map(({ failed }) => failed)).toEqual([0, 1, 0]);
     expect((await run()).played).toEqual(["two"]);
   });

@@ -6,29 +6,27 @@ import { Mutex } from "../src/async/mutex";
 export type PlayEffects = {
   play: (campaign: Campaign) => Promise<CampaignResult>;
   /**
-   * Stores the finished campaigns, before the next one of the lane begins: an interruption loses
-   * only the running ones. Never called twice at once.
+   * Stores the results of all finished campaigns after each campaign, so an interruption loses only
+   * the running campaigns. Calls never overlap.
    */
-  keep: (done: readonly CampaignResult[]) => Promise<void>;
-  /**
-   * Called once for each campaign that was played now, not for campaigns that had passed before.
-   */
+  store: (done: readonly CampaignResult[]) => Promise<void>;
+  /** Called once for each campaign that was played, not for campaigns that had passed earlier. */
   onPlayed: (result: CampaignResult) => Promise<void>;
   print: (line: string) => void;
 };
 
 /**
- * Plays campaigns in parallel `lanes`, then those that measure times one after another. If there
- * are several lanes, campaigns that mostly wait have one more lane. Skips campaigns that `before`
- * lists as passed. Returns a result for each of `wanted`, in that order.
+ * Plays campaigns in `lanes` parallel lanes, then the timed campaigns one after another. If there
+ * are several lanes, campaigns that mostly wait have one more lane. Skips campaigns that
+ * `earlierResults` lists as passed. Returns the results in the order of `wanted`.
  */
 export async function playAll(
   wanted: readonly Campaign[],
-  before: readonly CampaignResult[],
-  { play, keep, onPlayed, print }: PlayEffects,
+  earlierResults: readonly CampaignResult[],
+  { play, store, onPlayed, print }: PlayEffects,
   lanes = 1,
 ): Promise<CampaignResult[]> {
-  const done = before.filter(({ failed }) => failed === 0);
+  const done = earlierResults.filter(({ failed }) => failed === 0);
   const results = new Map(done.map((result) => [result.campaign, result]));
   const ledger = new Mutex();
   const isPending = (campaign: Campaign) => {
@@ -41,7 +39,7 @@ export async function playAll(
     try {
       results.set(result.campaign, result);
       done.push(result);
-      await keep(done);
+      await store(done);
       await onPlayed(result);
       print(lineOf(result));
     } finally {
@@ -53,20 +51,20 @@ export async function playAll(
     for (let next = campaigns.next(); !next.done; next = campaigns.next())
       await finish(await play(next.value));
   };
-  const playSide = async (campaigns: readonly Campaign[], count: number): Promise<void> => {
+  const playInLanes = async (campaigns: readonly Campaign[], count: number): Promise<void> => {
     const queue = campaigns.values();
     await Promise.all(Array.from({ length: count }, () => playNext(queue)));
   };
   const untimed = pending.filter(({ isTimed }) => !isTimed);
   const waiting = lanes === 1 ? [] : untimed.filter(({ isWaiting }) => isWaiting);
   await Promise.all([
-    playSide(
+    playInLanes(
       untimed.filter((campaign) => !waiting.includes(campaign)),
       lanes,
     ),
-    playSide(waiting, 1),
+    playInLanes(waiting, 1),
   ]);
-  await playSide(
+  await playInLanes(
     pending.filter(({ isTimed }) => isTimed),
     1,
   );

@@ -15,7 +15,7 @@ afterAll(() => rm(folder, { recursive: true }));
 const stored = () =>
   FigureFileSchema.parse(JSON.parse(readFileSync(path.join(folder, "bench.json"), "utf8")));
 
-it("a record replaces the earlier one of its name, keeps the others, and has the command's order", async () => {
+it("replaces the record of the same name, keeps the others, and sorts them in the given order", async () => {
   const order = ["first", "second", "third"];
   await recordFigures("bench", { third: { data: { ms: 3 } } }, { order, folder });
   await recordFigures("bench", { first: { data: { ms: 1 } } }, { order, folder });
@@ -30,6 +30,6 @@ it("a record replaces the earlier one of its name, keeps the others, and has the
 it.each([
   ["bench", ["--only", "kill", "--record"], "npm run bench -- --only kill"],
   ["simulate", ["--record"], "npm run simulate"],
-])("the command of %s %j is %j", (script, args, command) => {
+])("the script %s with the arguments %j is recorded as the command %j", (script, args, command) => {
   expect(commandOf(script, args)).toBe(command);
 });

@@ -9,12 +9,13 @@ import {
 } from "../scripts/reference/figures";
 import { commitOf } from "./commit";
 
-/** A command's measurement: `data` by its own names, and `lines` if it prints a table. */
+/** A measurement of a command. `lines`: the rows of its table, if it prints a table. */
 export type Measurement = Pick<FigureRecord, "lines"> & { data: unknown };
 
 /**
- * Stores figures in a file of `docs/proof/data`, for the documents. Other records of the file are
- * kept. `order`: the names of all records in their order; by default, new ones are appended.
+ * Stores figures in a file of `docs/proof/data`, from which `npm run docs` fills the documents.
+ * Keeps the file's other records. `order`: the names of all records, in the wanted order. A record
+ * that `order` does not name comes last.
  */
 export async function recordFigures(
   file: string,
@@ -50,7 +51,9 @@ function provenance(): Omit<FigureRecord, "data" | "lines"> {
   };
 }
 
-/** The command as a user types it. `script`: the npm script; `undefined` outside npm. */
+/**
+ * The command as a user types it. `script`: the npm script; `undefined` if npm did not start it.
+ */
 export const commandOf = (script: string | undefined, args: readonly string[]): string => {
   const typed = args.filter((arg) => arg !== "--record").join(" ");
   return `npm run ${script ?? "…"}${typed === "" ? "" : ` -- ${typed}`}`;

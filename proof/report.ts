@@ -1,7 +1,10 @@
 import { readFile } from "node:fs/promises";
 import { TestReportSchema } from "../scripts/checks/test-report";
 
-/** How many tests passed and failed by vitest's JSON report; none if there is no report. */
+/**
+ * The numbers of passed and failed tests in vitest's JSON report; 0 if there is no report. A file
+ * that could not be loaded counts as one failed test.
+ */
 export async function readCounts(file: string): Promise<{ passed: number; failed: number }> {
   const text = await readFile(file, "utf8").catch(() => null);
   if (text === null) return { passed: 0, failed: 0 };

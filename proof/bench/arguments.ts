@@ -4,7 +4,7 @@ import { parseArgs } from "node:util";
 import { nothingMatches, UsageError, wholeNumber } from "../../local/command-line";
 import { type Description, DESCRIPTIONS } from "./descriptions";
 
-/** Ignored by git. */
+/** The default of `--json`. Git ignores this folder. */
 const JSON_FILE = "node_modules/.cache/massgen-edge/bench.json";
 
 export const USAGE = `npm run bench -- [--only NAME,NAME] [--seed S] [--trials N] [--small]
@@ -38,8 +38,8 @@ const OPTIONS = {
 } as const;
 
 /**
- * `wanted`: the chosen measurements. `trials`: `null` for each figure's default. `json`: the file
- * of the results, as typed.
+ * `wanted`: the names of the chosen measurements. `trials`: the number of tries; `null`
+ * for each figure's default. `json`: the path of the file of results, as typed.
  */
 export type BenchArguments = {
   wanted: readonly string[];
@@ -50,15 +50,19 @@ export type BenchArguments = {
   json: string;
 };
 
-/** `null` for `--help`. Throws `UsageError`, or Node's own error, for invalid arguments. */
+/**
+ * Returns `null` for `--help`. Throws `UsageError`, or the error of Node's `parseArgs`, for invalid
+ * arguments.
+ */
 export function parseBenchArguments(argv: readonly string[]): BenchArguments | null {
   const { values } = parseArgs({ args: [...argv], options: OPTIONS });
   if (values.help) return null;
-  const wanted = chosen(values.only);
+  const wanted = chosenDescriptions(values.only);
   const trials = wholeNumber("trials", values.trials, 1);
   if (trials !== null && wanted.every((one) => one.trials === undefined)) {
-    const trying = DESCRIPTIONS.filter((one) => one.trials !== undefined);
-    throw new UsageError(`--trials goes with one of ${trying.map(({ name }) => name).join(", ")}.`);
+    const withTrials = DESCRIPTIONS.filter((one) => one.trials !== undefined);
+    const names = withTrials.map(({ name }) => name).join(", ");
+    throw new UsageError(`--trials goes with one of ${names}.`);
   }
   if (values.small && values.record)
     throw new UsageError("--record does not go with --small, which measures no figure to keep.");
@@ -73,8 +77,8 @@ export function parseBenchArguments(argv: readonly string[]): BenchArguments | n
 }
 
 /**
- * The absolute path of `--json`. Tested before the measurements, so that minutes of work are not
- * lost at the end. Throws `UsageError`.
+ * The absolute path of `--json`. Throws `UsageError` if the file cannot be written. The command
+ * calls this before it measures, because the measurements take minutes and would be lost.
  */
 export async function writableFile(json: string): Promise<string> {
   const file = path.resolve(json);
@@ -90,7 +94,7 @@ export async function writableFile(json: string): Promise<string> {
 }
 
 /** All measurements, or the named ones. Throws `UsageError` with the known names. */
-function chosen(only: readonly string[] | undefined): readonly Description[] {
+function chosenDescriptions(only: readonly string[] | undefined): readonly Description[] {
   const names = (only ?? []).flatMap((list) => list.split(","));
   const unknown = names.find((name) => DESCRIPTIONS.every((one) => one.name !== name));
   if (unknown !== undefined) {
@@ -104,6 +108,7 @@ function chosen(only: readonly string[] | undefined): readonly Description[] {
     : DESCRIPTIONS.filter(({ name }) => names.includes(name));
 }
 
+/** The help text's table of all measurements. */
 function tableOfAll(): string {
   const width = Math.max(...DESCRIPTIONS.map(({ name }) => name.length));
   const lineOf = ({ name, about, trials }: Description) =>

@@ -12,32 +12,36 @@ export function spread(values: readonly number[]): Spread {
   };
 }
 
-/** The quantile of a share, with linear interpolation between neighbours. */
+/** The quantile at `share` (0 to 1), with linear interpolation between neighbours. */
 export function quantile(values: readonly number[], share: number): number {
   const sorted = values.toSorted((a, b) => a - b);
-  const place = share * (sorted.length - 1);
-  const below = sorted[Math.floor(place)];
-  const above = sorted[Math.ceil(place)];
+  const position = share * (sorted.length - 1);
+  const below = sorted[Math.floor(position)];
+  const above = sorted[Math.ceil(position)];
   if (below === undefined || above === undefined) throw new Error("Nothing was measured.");
-  return below + (above - below) * (place - Math.floor(place));
-}
-
-/** Ratios run by run: a slow phase of the machine affects both sides of a ratio. */
-export function ratios(values: readonly number[], bounds: readonly number[]): number[] {
-  if (values.length !== bounds.length)
-    throw new Error("A ratio needs its lower bound from the same run.");
-  return values.map((value, at) => value / (bounds[at] ?? Number.NaN));
+  return below + (above - below) * (position - Math.floor(position));
 }
 
 /**
- * A call from the arrival of its request at the provider to the last byte of the reply. Times in
- * ms.
+ * The ratio of each value to the lower bound of the same run. A slow phase of the machine affects
+ * both, so it changes their ratio little.
+ */
+export function ratios(values: readonly number[], bounds: readonly number[]): number[] {
+  if (values.length !== bounds.length)
+    throw new Error("A ratio needs its lower bound from the same run.");
+  return values.map((value, run) => value / (bounds[run] ?? Number.NaN));
+}
+
+/**
+ * The time of a model call at the provider, in ms: from the arrival of the request to the last byte
+ * of the reply. `endedAt`: `null` while the reply is not complete. `stage`: the step of the run;
+ * the calls of a stage run concurrently.
  */
 export type ServedCall = { stage: string; startedAt: number; endedAt: number | null };
 
 /**
- * The lower bound of a run: the calls of a stage run side by side and the next stage needs all of
- * them, so this is the sum of each stage's slowest call. Excludes the time between calls.
+ * The lower bound of a run's time: the sum of each stage's slowest call. The calls of a stage run
+ * concurrently, and the next stage needs all of them. Excludes the time between calls.
  */
 export function criticalPathMs(calls: readonly ServedCall[]): number {
   const stages = Map.groupBy(calls, ({ stage }) => stage);
@@ -50,13 +54,12 @@ function servedMs({ startedAt, endedAt }: ServedCall): number {
   return endedAt - startedAt;
 }
 
-/**
- * The rest of a run's time, in ms: before, between and after the stages, and between calls of one
- * stage.
- */
+/** The time of a run outside its critical path, in ms. */
 export type Gaps = {
   beforeFirst: number;
+  /** Between the stages. */
   between: number;
+  /** The time of the stages without their slowest calls, because calls do not start together. */
   withinStages: number;
   afterLast: number;
 };
@@ -71,51 +74,48 @@ export function gapsOf(
     return { startedAt, endedAt, withinMs: endedAt - startedAt - Math.max(...stage.map(servedMs)) };
   });
   const gaps = { beforeFirst: 0, between: 0, withinStages: 0, afterLast: 0 };
-  let reached = run.startedAt;
-  for (const [at, { startedAt, endedAt, withinMs }] of stages
-    .toSorted((a, b) => a.startedAt - b.startedAt)
-    .entries()) {
-    gaps[at === 0 ? "beforeFirst" : "between"] += startedAt - reached;
+  let previousEnd = run.startedAt;
+  const inOrder = stages.toSorted((a, b) => a.startedAt - b.startedAt);
+  for (const [nth, { startedAt, endedAt, withinMs }] of inOrder.entries()) {
+    gaps[nth === 0 ? "beforeFirst" : "between"] += startedAt - previousEnd;
     gaps.withinStages += withinMs;
-    reached = endedAt;
+    previousEnd = endedAt;
   }
-  return { ...gaps, afterLast: run.endedAt - reached };
+  return { ...gaps, afterLast: run.endedAt - previousEnd };
 }
 
 /**
- * The overhead of each call besides its provider's time, in ms: from the end of the previous stage
- * to the call's arrival. Without the first stage, whose calls wait for the creation of their
- * session.
+ * The overhead of each call, in ms: from the end of the previous stage to the call's arrival at the
+ * provider. Excludes the first stage, because its calls wait until their session is created.
  */
 export function callOverheads(calls: readonly ServedCall[]): number[] {
   const stages = [...Map.groupBy(calls, ({ stage }) => stage).values()];
-  const inOrder = stages.toSorted((a, b) => firstOf(a) - firstOf(b));
-  return inOrder.slice(1).flatMap((stage, before) => {
-    const waitedUntil = Math.max(
-      ...(inOrder[before] ?? []).map((call) => call.startedAt + servedMs(call)),
-    );
-    return stage.map(({ startedAt }) => startedAt - waitedUntil);
+  const inOrder = stages.toSorted((a, b) => startOf(a) - startOf(b));
+  return inOrder.slice(1).flatMap((stage, previousIndex) => {
+    const previousStage = inOrder[previousIndex] ?? [];
+    const previousEnd = Math.max(...previousStage.map((call) => call.startedAt + servedMs(call)));
+    return stage.map(({ startedAt }) => startedAt - previousEnd);
   });
 }
 
-const firstOf = (stage: readonly ServedCall[]): number =>
+const startOf = (stage: readonly ServedCall[]): number =>
   Math.min(...stage.map(({ startedAt }) => startedAt));
 
 /**
- * Growth from each value to the next: the Theil-Sen estimator, the median of the slopes between all
- * pairs. Robust against a few slow values.
+ * The growth per step of a series. This is the Theil-Sen estimator: the median of the slopes
+ * between all pairs of values. A few slow values change it little.
  */
 export function slopeOf(values: readonly number[]): number {
-  const slopes = values.flatMap((value, at) =>
-    values.slice(at + 1).map((later, ahead) => (later - value) / (ahead + 1)),
+  const slopes = values.flatMap((value, start) =>
+    values.slice(start + 1).map((later, nth) => (later - value) / (nth + 1)),
   );
   return quantile(slopes, 0.5);
 }
 
 /**
- * Whether values grow: in every series, or in the median by more than `most`. Without growth, five
- * of five series grow by chance once in thirty-two times, so fewer series prove nothing. Three of
- * five exceed `most` by chance almost never if single series rarely do.
+ * Whether values grow: every slope is positive, or the median slope exceeds `most`. Without growth,
+ * all of five series have a positive slope by chance once in 32 times, so fewer series prove
+ * nothing. A single series rarely exceeds `most` by chance, so three of five almost never do.
  */
 export function grows(slopes: readonly number[], most: number): boolean {
   if (slopes.length < 5) throw new Error("Growth needs five series at least.");

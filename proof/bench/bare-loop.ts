@@ -1,11 +1,12 @@
 import OpenAI from "openai";
 
-/** The requests of a run: stage by stage, the requests of a stage concurrently. */
+/** The requests of a run, by stage. Stages are sent one after another; their requests together. */
 export type LoopJob = { baseUrl: string; stages: Record<string, unknown>[][] };
 
 /**
- * The lower bound: the same requests over the same SDK, each stream read to its end and discarded.
- * No rules, log or recovery. Returns the number of chunks. Runs in Node and in the Workers runtime.
+ * The lower bound of a run: sends the same requests with the same SDK, reads each stream to its end
+ * and discards the data. It has no rules, log or recovery. Returns the number of chunks. Runs in
+ * Node and in the Workers runtime.
  */
 export async function runBareLoop({ baseUrl, stages }: LoopJob): Promise<number> {
   let chunks = 0;
@@ -24,7 +25,7 @@ type Reading = {
   signal?: AbortSignal;
 };
 
-/** One request over the SDK; calls `onChunk` for each chunk. */
+/** Sends one request with the SDK; calls `onChunk` for each chunk of the reply. */
 export async function readChunks({ baseUrl, body, onChunk, signal }: Reading): Promise<void> {
   const client = new OpenAI({ baseURL: baseUrl, apiKey: "simulated", maxRetries: 0 });
   const options = { body, stream: true, ...(signal && { signal }) };

@@ -8,8 +8,8 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { freePort, isHealthy } from "../../simulated/service/loopback";
 
 /**
- * The runtime with a one-line Worker, killed and restarted like the service: the lower bound of a
- * start.
+ * The runtime with a one-line Worker, which is killed and restarted like the service. Its start
+ * time is the lower bound of the service's start time.
  */
 export class BareProcess {
   readonly #dir: string;
@@ -65,7 +65,7 @@ export class BareProcess {
   }
 }
 
-/** The same interval as for the service. */
+/** Interval at which a starting process is polled; the same as for the service. */
 const READY_EVERY_MS = 5;
 const CONFIG = "config.capnp";
 

@@ -22,8 +22,9 @@ type Env = {
 };
 
 /**
- * `POST /loop` runs the bare loop in this runtime. `POST /row` creates an object that writes one
- * row. `/relay/{name}` reaches that relay. `POST /batches` is relayed and stored by a new object.
+ * The Worker of the lower bounds. `POST /loop` runs the bare loop in this runtime. `POST /row`
+ * creates an object that writes one row. `/relay/{name}` is sent to the relay of that name. `POST
+ * /batches` creates an object that relays and stores the replies to its requests.
  */
 // biome-ignore lint/style/noDefaultExport: the runtime finds a Worker by its default export
 export default {

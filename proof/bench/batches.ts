@@ -1,7 +1,10 @@
 import { DurableObject } from "cloudflare:workers";
 import { readChunks } from "./bare-loop";
 
-/** The concurrent requests, how often received text is stored, and for how long. */
+/**
+ * `bodies`: the requests, sent concurrently. `everyMs`: the interval at which received chunks are
+ * stored. `forMs`: the duration, after which the requests are aborted.
+ */
 export type BatchJob = {
   baseUrl: string;
   bodies: Record<string, unknown>[];
@@ -10,8 +13,9 @@ export type BatchJob = {
 };
 
 /**
- * The least that a session must store of its models' output: the same requests over the same SDK,
- * and one row and one event per interval with everything received. No other facts, index or alarm.
+ * The lower bound of what a session stores of its models' output. It sends the same requests with
+ * the same SDK. Per interval it writes one row and sends one event with all chunks that arrived. It
+ * has no other facts, index or alarm.
  */
 export class BatchObject extends DurableObject {
   /** Answers with the stream; its last event has the number of written rows. */
@@ -27,24 +31,24 @@ export class BatchObject extends DurableObject {
     { baseUrl, bodies, everyMs, forMs }: BatchJob,
     reader: WritableStreamDefaultWriter<Uint8Array>,
   ): Promise<void> {
-    const [left, endAt] = [new AbortController(), Date.now() + forMs];
-    let gathered: unknown[] = [];
-    const onChunk = (chunk: unknown) => gathered.push(chunk);
-    // Aborted below.
+    const [requests, endAt] = [new AbortController(), Date.now() + forMs];
+    let received: unknown[] = [];
+    const onChunk = (chunk: unknown) => received.push(chunk);
+    // The abort below rejects these promises, so their errors are ignored.
     for (const body of bodies)
-      readChunks({ baseUrl, body, onChunk, signal: left.signal }).catch(() => undefined);
+      readChunks({ baseUrl, body, onChunk, signal: requests.signal }).catch(() => undefined);
     let rows = 0;
     const send = (event: string, data: string) =>
       reader.write(new TextEncoder().encode(`event: ${event}\ndata: ${data}\n\n`));
     while (Date.now() < endAt) {
       await new Promise((resolve) => setTimeout(resolve, everyMs));
-      if (gathered.length === 0) continue;
-      const batch = JSON.stringify(gathered);
-      gathered = [];
+      if (received.length === 0) continue;
+      const batch = JSON.stringify(received);
+      received = [];
       rows += this.ctx.storage.sql.exec("INSERT INTO batches (body) VALUES (?)", batch).rowsWritten;
       await send("batch", batch);
     }
-    left.abort();
+    requests.abort();
     await send("rows", String(rows));
     await reader.close();
   }

@@ -10,10 +10,11 @@ import { MEASUREMENTS } from "./measurements";
 import { type Results, ResultsSchema, toTable } from "./report";
 
 /**
- * The command with a few quick figures: it ends and prints its measurements. Timings of a busy
- * machine are not judged; exact figures are, on any machine.
+ * The quick figures. These tests do not judge times, because the machine may be busy; they judge
+ * exact figures, which are the same on any machine.
  */
 const QUICK = ["cancel", "resume", "budget", "bundle"];
+/** Some of the other figures; `rotated` chooses different ones for each commit. */
 const OTHERS = rotated(
   MEASUREMENTS.map(({ name }) => name).filter((name) => !QUICK.includes(name)),
   countOf("bench_figures"),
@@ -28,30 +29,30 @@ afterAll(() => rm(dir, { recursive: true }));
 
 async function bench(
   ...args: string[]
-): Promise<{ code: number | null; out: string; complaints: string }> {
+): Promise<{ code: number | null; out: string; errorOutput: string }> {
   const child = spawn(process.execPath, ["scripts/run.mjs", "proof/bench/main.ts", ...args], {
     stdio: ["ignore", "pipe", "pipe"],
   });
   const ended = new Promise<number | null>((resolve) => child.on("exit", resolve));
-  const [out, complaints] = await Promise.all([text(child.stdout), text(child.stderr)]);
-  return { code: await ended, out, complaints };
+  const [out, errorOutput] = await Promise.all([text(child.stdout), text(child.stderr)]);
+  return { code: await ended, out, errorOutput };
 }
 
-const ResumedSchema = z.object({
+const ResumeDataSchema = z.object({
   disconnects: z.number(),
   frames: z.number().positive(),
   lost: z.number(),
   doubled: z.number(),
   differing: z.number(),
 });
-const SpentSchema = z.object({
+const BudgetDataSchema = z.object({
   runs: z.number(),
   overshot: z.number(),
   mostOfCap: z.number(),
   close: z.number(),
 });
 
-/** Each figure has its bound. */
+/** Expects that each line has a measured value and a lower bound. */
 function expectBounds({ figures }: Results): void {
   for (const { lines, seconds } of Object.values(figures)) {
     expect(seconds).toBeGreaterThan(0);
@@ -67,7 +68,7 @@ function expectBounds({ figures }: Results): void {
 
 it("writes valid JSON to the given file and prints the table last", async () => {
   const file = path.join(dir, "out.json");
-  const { code, out, complaints } = await bench(
+  const { code, out, errorOutput } = await bench(
     "--only",
     QUICK.join(","),
     "--seed",
@@ -78,7 +79,7 @@ it("writes valid JSON to the given file and prints the table last", async () => 
     file,
   );
   console.log(out);
-  expect(code, complaints).toBe(0);
+  expect(code, errorOutput).toBe(0);
   const results = ResultsSchema.parse(JSON.parse(await readFile(file, "utf8")));
   expect(results.seed).toBe(7);
   expect(Object.keys(results.figures)).toEqual(QUICK);
@@ -87,8 +88,8 @@ it("writes valid JSON to the given file and prints the table last", async () => 
     for (const { aim } of lines) expect(aim).toMatch(/: (met|missed)/);
   }
   const exact = z.object({
-    resume: z.object({ data: ResumedSchema }),
-    budget: z.object({ data: SpentSchema }),
+    resume: z.object({ data: ResumeDataSchema }),
+    budget: z.object({ data: BudgetDataSchema }),
   });
   const { resume, budget } = exact.parse(results.figures);
   expect(resume.data).toMatchObject({ lost: 0, doubled: 0, differing: 0 });
@@ -96,7 +97,7 @@ it("writes valid JSON to the given file and prints the table last", async () => 
   expect(budget.data).toMatchObject({ runs: TRIALS, overshot: 0 });
   expect(
     budget.data.close,
-    "runs that would exceed their cap with too small a reservation",
+    "runs that come close to their cap: they would exceed it if a reservation were too small",
   ).toBeGreaterThanOrEqual(TRIALS / 16);
   expect(out).toBe(`All figures as JSON: ${path.relative("", file)}\n\n${toTable(results)}`);
 });
@@ -105,7 +106,7 @@ it(`measures ${OTHERS.length} other figures in the smallest size, each with its 
   timeout: 600_000,
 }, async () => {
   const file = path.join(dir, "small.json");
-  const { code, out, complaints } = await bench(
+  const { code, out, errorOutput } = await bench(
     "--small",
     "--only",
     OTHERS.join(","),
@@ -115,18 +116,18 @@ it(`measures ${OTHERS.length} other figures in the smallest size, each with its 
     file,
   );
   console.log(out);
-  expect(code, complaints).toBe(0);
+  expect(code, errorOutput).toBe(0);
   const results = ResultsSchema.parse(JSON.parse(await readFile(file, "utf8")));
   expect(Object.keys(results.figures)).toEqual(OTHERS);
   expectBounds(results);
 });
 
-it("describes with --help each figure, and which figures support --trials", async () => {
+it("lists each figure in --help, and marks the figures that support --trials", async () => {
   const { code, out } = await bench("--help");
   expect(code).toBe(0);
   for (const { name, about } of MEASUREMENTS)
     expect(out).toMatch(new RegExp(`^  ${name} +${about}`, "m"));
-  const tried = out.split("\n").filter((line) => line.includes("--trials: "));
-  expect(tried.map((line) => line.trim().split(" ")[0])).toEqual(["resume", "budget"]);
+  const marked = out.split("\n").filter((line) => line.includes("--trials: "));
+  expect(marked.map((line) => line.trim().split(" ")[0])).toEqual(["resume", "budget"]);
   expect(out).toMatch(/^For example: npm run bench -- --only /m);
 });

@@ -13,18 +13,19 @@ import {
   type Script,
 } from "../../simulated/providers/reply";
 import { chanceFor } from "./chance";
-import { CAPPED_RUNS, describedAs } from "./descriptions";
+import { CAPPED_RUNS, descriptionOf } from "./descriptions";
 import { type Figure, type Measurement, verdict } from "./figure";
 import { type DrawnPrice, drawPrices } from "./random-prices";
 import { endOf } from "./run-client";
 import { startRuntime } from "./runtime";
 
 /**
- * The real cost of runs with caps, with random prices, speeds and lengths, from the providers'
- * ledgers and the drawn prices.
+ * The real cost of runs with a cost cap and random prices, speeds and lengths. The cost is computed
+ * from the requests that the simulated providers recorded and from the drawn prices.
  */
 export type BudgetFigure = {
   runs: number;
+  /** Runs that cost more than their cap. */
   overshot: number;
   /** The largest share of its cap that a run used. */
   mostOfCap: number;
@@ -32,32 +33,33 @@ export type BudgetFigure = {
   close: number;
   /** Number of runs by how they ended. */
   endings: Record<string, number>;
-  /** Requests that reached a provider, of all runs. */
+  /** Requests that reached a provider, summed over all runs. */
   calls: number;
 };
 
+/** Number of concurrent runs. */
 const AT_ONCE = 16;
 const MODELS = 24;
-/** Tolerance for sums of dollars, which are not whole numbers. */
+/** Tolerance for the rounding errors of summed dollars, as a share of the cap. */
 const ROUNDING = 1e-9;
-/** Too small a reservation shows only in runs that come this close to their cap. */
+/** The share of the cap above which a run can show that a reservation was too small. */
 const CLOSE = 0.95;
 /**
- * Longer replies are not written to their output cap: this tests the service's sum, not its
- * reading.
+ * The largest output cap, in tokens, up to which a reply's text is really that long. Larger usage
+ * is only reported: this measurement tests the service's arithmetic, not its reading of long texts.
  */
-const LONGEST_WRITTEN = 2_000;
+const LONGEST_TEXT = 2_000;
 
 export const BUDGET: Measurement = {
-  ...describedAs("budget"),
+  ...descriptionOf("budget"),
   async measure({ seed, trials }): Promise<Figure> {
     return judgeBudget(await measureBudget(seed, trials ?? CAPPED_RUNS), seed);
   },
 };
 
 /**
- * Broken if one run cost more than its cap, or if no run cost anything, because then no cap was
- * tested.
+ * Makes the figure. It is broken if a run cost more than its cap, or if no run cost anything: then
+ * no cap was tested.
  */
 export function judgeBudget(data: BudgetFigure, seed: number): Figure {
   const { runs, overshot, mostOfCap, close, endings, calls } = data;
@@ -90,15 +92,15 @@ async function measureBudget(seed: number, runs: number): Promise<BudgetFigure> 
   const models = [...prices.keys()];
   const variables = { BENCH_PRICES: JSON.stringify(Object.fromEntries(prices)) };
   const runtime = await startRuntime(tmpdir(), "proof/bench/random-prices-worker.ts", variables);
-  const scripts = models.map((model) => [model, randomly(seed, model)] as const);
+  const scripts = models.map((model) => [model, randomReplies(seed, model)] as const);
   const providers = await startSimulatedProviders({ models: Object.fromEntries(scripts) });
   try {
     const caps = new Map<string, number>();
     const endings = new Map<string, number>();
-    let left = runs;
+    let pendingRuns = runs;
     const worker = async () => {
-      while (left-- > 0) {
-        const question = `What is worth its price? (${left})`;
+      while (pendingRuns-- > 0) {
+        const question = `What is worth its price? (${pendingRuns})`;
         const chance = chanceFor(seed, question);
         const team = Array.from({ length: chance.int(1, 3) }, () => chance.pick(models));
         const cap = drawCap(chance, team, prices);
@@ -124,7 +126,7 @@ async function measureBudget(seed: number, runs: number): Promise<BudgetFigure> 
   }
 }
 
-/** How a run ended; `refused` if its cap is below the cheapest first call. */
+/** Plays a run; returns its status, or `refused` if its cap is below the cheapest first call. */
 async function playRun(service: string, body: string): Promise<string> {
   const headers = { "content-type": "application/json" };
   const response = await fetch(`${service}/api/runs`, { method: "POST", headers, body });
@@ -134,8 +136,8 @@ async function playRun(service: string, body: string): Promise<string> {
 }
 
 /**
- * From a hundredth of a cent to ten cents. Every second cap is tight: it pays for a few replies of
- * the team's most expensive model.
+ * A random cap in US dollars. Half of the caps are between a hundredth of a cent and ten cents. The
+ * other half pay for a few replies of the team's most expensive model.
  */
 function drawCap(
   chance: Chance,
@@ -149,17 +151,17 @@ function drawCap(
 
 const isOver = (share: number): boolean => share > 1 + ROUNDING;
 
-const words = (chance: Chance): string =>
+const randomWords = (chance: Chance): string =>
   Array.from({ length: chance.int(1, 300) }, () => chance.unit().toString(36).slice(2, 9)).join(
     " ",
   );
 
 /**
- * Replies of random length and speed. Some fail or are cut; their output is charged too. Some cost
- * the maximum that their request allows, or write until the request's limit. The n-th reply of a
- * model to a question depends only on the seed.
+ * A script whose replies have random length and speed. Some replies fail or are cut; their output
+ * is charged too. Some report the maximum usage that their request allows, or write up to its
+ * output cap. The n-th reply of a model to a question depends only on the seed.
  */
-function randomly(seed: number, model: string): Script {
+function randomReplies(seed: number, model: string): Script {
   const replies = new Map<string, number>();
   const tokensPerByte = chanceFor(seed, model, "tokenizer").is(0.5) ? 1 : 1 / CHARACTERS_PER_TOKEN;
   return async (situation) => {
@@ -167,23 +169,23 @@ function randomly(seed: number, model: string): Script {
     replies.set(situation.question, nth);
     const chance = chanceFor(seed, situation.question, model, nth);
     const script = chance.is(0.3)
-      ? improvesOnce({ answer: words(chance), improved: words(chance) })
-      : answersThenVotes({ answer: words(chance) });
+      ? improvesOnce({ answer: randomWords(chance), improved: randomWords(chance) })
+      : answersThenVotes({ answer: randomWords(chance) });
     const reply = await paced({ ttftMs: chance.int(0, 40) }, script)(situation);
     const fate = chance.unit();
     if (fate < 0.03) return { fail: { status: 500 } };
     if (fate < 0.06) return { ...reply, cutAfterChunks: chance.int(0, 40) };
     if (fate < 0.4 || tokensPerByte === 1)
       return { ...reply, usage: mostUsage(situation.asked, tokensPerByte) };
-    if (fate < 0.5 && (situation.asked.outputCap ?? Number.POSITIVE_INFINITY) <= LONGEST_WRITTEN)
+    if (fate < 0.5 && (situation.asked.outputCap ?? Number.POSITIVE_INFINITY) <= LONGEST_TEXT)
       return endlessText(situation.asked, tokensPerByte);
     return reply;
   };
 }
 
 /**
- * The maximum cost of a request with a model's tokenizer, which is the same for all its requests.
- * All allowed output is reported as reasoning.
+ * The maximum usage of a request. `tokensPerByte` depends on the model's tokenizer, so it is the
+ * same for all requests of a model. All allowed output is reported as reasoning.
  */
 function mostUsage(asked: ModelInput, tokensPerByte: number): ReportedUsage {
   const outputTokens = asked.outputCap ?? 0;
@@ -194,7 +196,7 @@ function mostUsage(asked: ModelInput, tokensPerByte: number): ReportedUsage {
   };
 }
 
-/** Text without end, which `capped` cuts; its input costs the maximum too. */
+/** A text longer than the output cap; the simulated provider cuts it. Its usage is the maximum. */
 function endlessText(asked: ModelInput, tokensPerByte: number): Reply {
   const length = (asked.outputCap ?? 0) * CHARACTERS_PER_TOKEN;
   return {
@@ -213,7 +215,10 @@ function request({ baseUrl }: SimulatedProviders, { question, cap, team }: RunOp
   return JSON.stringify({ question, config: { agents }, budget: { max_cost_usd: cap } });
 }
 
-/** Cost only grows, so the final cost of a run is its maximum. */
+/**
+ * The cost of each run in US dollars, by its question. Cost only grows, so the final cost of a run
+ * is its maximum.
+ */
 function costOf(
   requests: readonly RecordedRequest[],
   prices: ReadonlyMap<string, DrawnPrice>,

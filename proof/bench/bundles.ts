@@ -3,7 +3,7 @@ import path from "node:path";
 import { unstable_readConfig } from "wrangler";
 import { wranglerQuietly } from "../../local/bundle/wrangler";
 
-/** A Worker as it would be uploaded. */
+/** A bundled Worker, as a deployment would upload it. `dir`: the root of the module paths. */
 export type Bundle = {
   dir: string;
   modules: { type: "ESModule" | "Text"; path: string; contents: string }[];
@@ -14,23 +14,23 @@ type Compatibility = { compatibilityDate: string; compatibilityFlags: string[] }
 const BARE = "proof/bench/bare-worker.ts";
 
 /**
- * The service and the lower bound, bundled by the same tool for the same runtime. `entry` replaces
- * the service's entry.
+ * The service and the Worker of the lower bounds, bundled by the same tool for the same runtime.
+ * `entry`: a module that replaces the service's entry module.
  */
 export async function bundleBoth(dir: string, entry?: string): Promise<Bundles> {
   const { compatibility_date, compatibility_flags } = unstable_readConfig({
     config: "wrangler.toml",
   });
   if (!compatibility_date) throw new Error("wrangler.toml names no compatibility_date.");
-  const configured = (name: string, main: string) =>
+  const bundleEntry = (name: string, main: string) =>
     once(main, async () =>
       bundle(path.join(dir, name), ["--config", await configFor(dir, name, main)]),
     );
   return {
     service: await (entry === undefined
       ? once("the service", () => bundle(path.join(dir, "service"), []))
-      : configured("service", entry)),
-    bare: await configured("bare", BARE),
+      : bundleEntry("service", entry)),
+    bare: await bundleEntry("bare", BARE),
     compatibility: {
       compatibilityDate: compatibility_date,
       compatibilityFlags: compatibility_flags,
@@ -38,13 +38,14 @@ export async function bundleBoth(dir: string, entry?: string): Promise<Bundles> 
   };
 }
 
-/** Bundles by name, in memory. Runtimes share them, and the folder is not needed any more. */
-const made = new Map<string, Promise<Bundle>>();
+/** Bundles by name. Runtimes share these contents, so the folder of a bundle may be removed. */
+const bundles = new Map<string, Promise<Bundle>>();
 
-function once(what: string, make: () => Promise<Bundle>): Promise<Bundle> {
-  const known = made.get(what) ?? make();
-  made.set(what, known);
-  return known;
+/** The bundle of that name; calls `make` only the first time. */
+function once(name: string, make: () => Promise<Bundle>): Promise<Bundle> {
+  const made = bundles.get(name) ?? make();
+  bundles.set(name, made);
+  return made;
 }
 
 /**
@@ -71,7 +72,7 @@ export async function configFor(dir: string, name: string, main = BARE): Promise
 async function bundle(dir: string, options: string[]): Promise<Bundle> {
   await wranglerQuietly(["deploy", "--dry-run", "--outdir", dir, ...options]);
   const names = (await readdir(dir)).filter((name) => /\.(js|yaml)$/.test(name));
-  // The entry comes first.
+  // The runtime takes the first module as the entry; the only .js file is the entry.
   names.sort((a, b) => Number(b.endsWith(".js")) - Number(a.endsWith(".js")));
   const modules = names.map(async (name) => ({
     type: name.endsWith(".js") ? ("ESModule" as const) : ("Text" as const),

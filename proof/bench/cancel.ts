@@ -3,15 +3,15 @@ import { now } from "../../simulated/providers/play";
 import { hangs } from "../../simulated/providers/scripts";
 import { type SimulatedProviders, startSimulatedProviders } from "../../simulated/providers/server";
 import { type Spread, spread } from "./arithmetic";
-import { describedAs } from "./descriptions";
+import { descriptionOf } from "./descriptions";
 import { aim, type Figure, type Measurement, millis } from "./figure";
 import { post, startRun } from "./run-client";
 import type { Runtime } from "./runtime";
 import { runRequest, teamOf } from "./simulated-team";
 
 /**
- * From the cancel request to the close of each of the team's connections, as the provider saw it;
- * in ms.
+ * Times from the cancel request until the provider sees that a connection of the team is closed, in
+ * ms. `closed`: connections of the service. `bare`: connections of aborted `fetch` calls.
  */
 type CancelFigure = { closed: Spread; bare: Spread };
 
@@ -21,7 +21,7 @@ const AGENTS = 3;
 const TOKENS = 5;
 
 export const CANCEL: Measurement = {
-  ...describedAs("cancel"),
+  ...descriptionOf("cancel"),
   async measure({ machines }): Promise<Figure> {
     const data = await machines.onBoth(measureCancel);
     const line = ({ closed, bare }: CancelFigure, where: string): Figure["lines"] => [
@@ -49,8 +49,8 @@ async function measureCancel({ service }: Runtime): Promise<CancelFigure> {
     const closed: number[] = [];
     const bare: number[] = [];
     for (let sample = 0; sample < SAMPLES; sample += 1) {
-      closed.push(...(await closings(providers, await started(service, providers))));
-      bare.push(...(await closings(providers, await fetched(providers))));
+      closed.push(...(await closeTimes(providers, await startTeamRun(service, providers))));
+      bare.push(...(await closeTimes(providers, await startFetches(providers))));
     }
     return { closed: spread(closed), bare: spread(bare) };
   } finally {
@@ -61,13 +61,13 @@ async function measureCancel({ service }: Runtime): Promise<CancelFigure> {
 /** Cancels the started work; throws if the cancel is refused. */
 type Cancel = () => Promise<void>;
 
-async function started(service: string, providers: SimulatedProviders): Promise<Cancel> {
+async function startTeamRun(service: string, providers: SimulatedProviders): Promise<Cancel> {
   const { sessionId } = await startRun(service, runRequest(providers, teamOf(AGENTS)));
   return async () => void (await post(`${service}/api/sessions/${sessionId}/cancel`, "{}"));
 }
 
-/** The same number of requests, made by this process. */
-async function fetched(providers: SimulatedProviders): Promise<Cancel> {
+/** Sends the same number of requests from this process. */
+async function startFetches(providers: SimulatedProviders): Promise<Cancel> {
   const user = new AbortController();
   const body = JSON.stringify({
     model: "bench-1",
@@ -83,17 +83,17 @@ async function fetched(providers: SimulatedProviders): Promise<Cancel> {
   return async () => user.abort();
 }
 
-/** Cancels once all connections stream; returns the time that each took to close. */
-async function closings(providers: SimulatedProviders, cancel: Cancel): Promise<number[]> {
+/** Cancels once all connections stream; returns the time in ms until each connection closed. */
+async function closeTimes(providers: SimulatedProviders, cancel: Cancel): Promise<number[]> {
   const open = () =>
     providers
       .requests()
       .filter(({ outcome, tokensSent }) => outcome === "open" && tokensSent === TOKENS);
   while (open().length < AGENTS) await sleep(2);
   await sleep(50);
-  const mine = open();
-  const askedAt = now();
+  const calls = open();
+  const cancelledAt = now();
   await cancel();
-  while (mine.some(({ endedAt }) => endedAt === null)) await sleep(1);
-  return mine.map(({ endedAt }) => (endedAt ?? Number.NaN) - askedAt);
+  while (calls.some(({ endedAt }) => endedAt === null)) await sleep(1);
+  return calls.map(({ endedAt }) => (endedAt ?? Number.NaN) - cancelledAt);
 }

@@ -1,8 +1,8 @@
 import { Chance } from "../../simulated/chance";
 
 /**
- * An independent source of chance for the purpose that `parts` name. Draws do not depend on the
- * order of other draws.
+ * A random generator for one purpose, which `parts` name. Its draws depend only on the seed and on
+ * `parts`, not on the draws of other generators.
  */
 export function chanceFor(seed: number, ...parts: readonly (string | number)[]): Chance {
   let hash = 0x811c9dc5; // FNV-1a

@@ -12,9 +12,7 @@ import { type Results, ResultsSchema, toTable } from "./report";
 const log = (what: string) =>
   process.stderr.write(`${new Date().toISOString().slice(11, 19)} ${what}\n`);
 
-/**
- * Measures, writes the results into `file`, prints them as a table, and returns the exit code.
- */
+/** Measures, writes the results into `file` and prints them as a table. Returns the exit code. */
 export async function measure(
   { wanted: names, seed, trials, isSmall, isRecorded }: BenchArguments,
   file: string,
@@ -22,15 +20,16 @@ export async function measure(
   const wanted = MEASUREMENTS.filter(({ name }) => names.includes(name));
   const bench = { machines: new Machines(), seed, trials, isSmall };
   const header = { takenAt: new Date().toISOString(), seed, machine: machine() };
-  const taken = new Map<string, Result>();
-  const take = async (one: Measurement) => void taken.set(one.name, await takeOne(one, bench));
+  const resultOf = new Map<string, Result>();
+  const take = async (one: Measurement) => void resultOf.set(one.name, await takeOne(one, bench));
   try {
     for (const timing of wanted.filter(({ counts }) => !counts)) await take(timing);
-    await Promise.all(wanted.filter(({ counts }) => counts).map(take));
+    const counting = wanted.filter(({ counts }) => counts);
+    await Promise.all(counting.map(take));
   } finally {
     await bench.machines.stop();
   }
-  const inOrder = wanted.map(({ name }) => [name, taken.get(name)]);
+  const inOrder = wanted.map(({ name }) => [name, resultOf.get(name)]);
   const results = ResultsSchema.parse({ ...header, figures: Object.fromEntries(inOrder) });
   await writeFile(file, `${JSON.stringify(results, null, 2)}\n`);
   if (isRecorded)
@@ -44,14 +43,14 @@ type Result = Results["figures"][string];
 async function takeOne({ name, about, measure }: Measurement, bench: Bench): Promise<Result> {
   log(`${about} …`);
   const startedAt = performance.now();
-  const { lines, data, broken = [] } = await measure(bench).catch(failed(name));
+  const { lines, data, broken = [] } = await measure(bench).catch(toFailedFigure(name));
   const seconds = Math.round((performance.now() - startedAt) / 100) / 10;
   log(`${name} took ${seconds} s`);
   return { seconds, lines, data: asJson(data), broken };
 }
 
-/** A figure that cannot be measured does not affect the others, but fails the benchmark. */
-const failed =
+/** A figure that cannot be measured fails the benchmark. The other figures are still measured. */
+const toFailedFigure =
   (name: string) =>
   (error: unknown): Figure => {
     const message = error instanceof Error ? error.message : String(error);
@@ -75,7 +74,7 @@ const machine = (): Results["machine"] => ({
   system: `${type()} ${release()}`,
 });
 
-/** Some machines do not have the name in the usual place. */
+/** The name of the CPU. Some machines report it only in `/proc/cpuinfo`. */
 const cpuModel = (): string =>
   cpus()[0]?.model ??
   /^model name\s*: (.*)$/m.exec(readFileSync("/proc/cpuinfo", "utf8"))?.[1] ??

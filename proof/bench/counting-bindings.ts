@@ -14,25 +14,26 @@ export const operations = {
   r2Reads: 0,
 };
 
-/** The deployment's bindings with every use counted. */
+/** The deployment's bindings, wrapped so that each use is counted in `operations`. */
 export function countingBindings<Bindings extends Env>(env: Bindings): Bindings {
-  const objects = <Space extends { get(id: DurableObjectId): object }>(space: Space): Space =>
-    replacing(space, {
-      get: (id: DurableObjectId) => everyCall(space.get(id), () => add("objectRequests")),
+  const countRequests = <Space extends { get(id: DurableObjectId): object }>(space: Space): Space =>
+    withMembers(space, {
+      get: (id: DurableObjectId) => onEachCall(space.get(id), () => add("objectRequests")),
     });
   return {
     ...env,
-    SESSIONS: objects(env.SESSIONS),
-    TENANTS: objects(env.TENANTS),
-    EVALS: objects(env.EVALS),
-    RATES: objects(env.RATES),
-    DB: replacing(env.DB, {
+    SESSIONS: countRequests(env.SESSIONS),
+    TENANTS: countRequests(env.TENANTS),
+    EVALS: countRequests(env.EVALS),
+    RATES: countRequests(env.RATES),
+    DB: withMembers(env.DB, {
       prepare: (sql: string) => {
         add("d1Statements");
         return env.DB.prepare(sql);
       },
     }),
-    BUCKET: everyCall(env.BUCKET, (method) => {
+    // R2 does not charge for deletes.
+    BUCKET: onEachCall(env.BUCKET, (method) => {
       if (method !== "delete") add(method === "get" || method === "head" ? "r2Reads" : "r2Writes");
     }),
   };
@@ -43,10 +44,10 @@ const add = (what: keyof typeof operations): void => {
 };
 
 /**
- * A proxy with some members replaced. Other methods are bound: objects of the runtime check their
- * `this`.
+ * A proxy of `real` with some members replaced. Its other methods are bound to `real`, because
+ * objects of the runtime check their `this`.
  */
-function replacing<T extends object>(real: T, replaced: object): T {
+function withMembers<T extends object>(real: T, replaced: object): T {
   return new Proxy(real, {
     get(target, name) {
       if (Object.hasOwn(replaced, name)) return Reflect.get(replaced, name);
@@ -56,7 +57,8 @@ function replacing<T extends object>(real: T, replaced: object): T {
   });
 }
 
-function everyCall<T extends object>(real: T, onCall: (method: string) => void): T {
+/** A proxy of `real` that calls `onCall` with the method's name before each method call. */
+function onEachCall<T extends object>(real: T, onCall: (method: string) => void): T {
   return new Proxy(real, {
     get(target, name) {
       const member: unknown = Reflect.get(target, name, target);

@@ -8,41 +8,49 @@ import { countingBindings, operations } from "./counting-bindings";
 export { RateGateObject } from "../../durable-objects/rate-gate/rate-gate";
 export { EvalRunObject, TenantObject };
 
-/** Rows by session object, in order of creation. */
-const written = new Map<string, number>();
-let counted = false;
+/** Written rows by the id of the session object, in order of creation. */
+const writtenRows = new Map<string, number>();
+let isPatched = false;
 
-/** Counts every statement and every alarm of any object in this process. */
-function count({ storage, id }: DurableObjectState): void {
+/**
+ * Counts the rows that this session object writes; a set alarm counts as one row. It patches the
+ * prototypes, which all objects of the process share, only once.
+ */
+function countRowsOf({ storage, id }: DurableObjectState): void {
   const name = id.toString();
-  written.set(name, written.get(name) ?? 0);
+  writtenRows.set(name, writtenRows.get(name) ?? 0);
   owners.set(storage.sql, name);
-  if (counted) return;
-  counted = true;
-  const sql = Object.getPrototypeOf(storage.sql);
-  const { exec } = sql;
-  sql.exec = function countingExec(this: SqlStorage, ...args: unknown[]) {
+  if (isPatched) return;
+  isPatched = true;
+  const sqlPrototype = Object.getPrototypeOf(storage.sql);
+  const { exec } = sqlPrototype;
+  sqlPrototype.exec = function countingExec(this: SqlStorage, ...args: unknown[]) {
     const cursor = exec.apply(this, args);
     add(owners.get(this), cursor.rowsWritten);
     return cursor;
   };
-  const all = Object.getPrototypeOf(storage);
-  const { setAlarm } = all;
-  all.setAlarm = function countingAlarm(this: DurableObjectStorage, ...args: unknown[]) {
+  const storagePrototype = Object.getPrototypeOf(storage);
+  const { setAlarm } = storagePrototype;
+  storagePrototype.setAlarm = function countingAlarm(
+    this: DurableObjectStorage,
+    ...args: unknown[]
+  ) {
     add(owners.get(this.sql), 1);
     return setAlarm.apply(this, args);
   };
 }
 
+/** The id of the session object that owns a storage. */
 const owners = new WeakMap<SqlStorage, string>();
 
+/** `name` is `undefined` for objects that are no sessions; their rows are not counted. */
 function add(name: string | undefined, rows: number): void {
-  if (name !== undefined) written.set(name, (written.get(name) ?? 0) + rows);
+  if (name !== undefined) writtenRows.set(name, (writtenRows.get(name) ?? 0) + rows);
 }
 
 export class SessionObject extends Session {
   constructor(ctx: DurableObjectState, env: ConstructorParameters<typeof Session>[1]) {
-    count(ctx);
+    countRowsOf(ctx);
     super(ctx, countingBindings(env));
   }
 
@@ -56,7 +64,7 @@ export class SessionObject extends Session {
 export default {
   fetch: (request, env, ctx) => {
     if (new URL(request.url).pathname === "/bench/counts")
-      return Response.json({ rows: [...written.values()], operations });
+      return Response.json({ rows: [...writtenRows.values()], operations });
     operations.workerRequests += 1;
     return worker.fetch(request, countingBindings(env), ctx);
   },

@@ -4,18 +4,22 @@ import { ratios, type Spread, spread } from "./arithmetic";
 import type { LoopJob } from "./bare-loop";
 import { LONGEST_RUN_MS, post, replayOf, startRun, statusOf, watchRun } from "./run-client";
 import type { Runtime } from "./runtime";
-import { describedAs } from "./descriptions";
+import { descriptionOf } from "./descriptions";
 import { aim, type Figure, type Line, type Measurement, micros, ratio, times } from "./figure";
 import { idealCalls, type Load, runRequest, startTeam, TRIO } from "./simulated-team";
 
 /**
- * CPU time of the runtime's process per chunk that a provider streamed, in µs. Ratios are computed
- * run by run.
+ * CPU time of the runtime's process per chunk that a provider streamed, in µs. A ratio divides the
+ * time of a run by the time of the bare loop next to it.
  */
 type CpuFigure = {
+  /** Chunks per run. */
   chunks: number;
+  /** The bare loop with the same requests. */
   bare: Spread;
+  /** A client reads the event stream of the run. */
   watched: Spread;
+  /** No client reads the event stream. */
   unwatched: Spread;
   watchedRatio: Spread;
   unwatchedRatio: Spread;
@@ -25,14 +29,14 @@ type Options = { load: Load; runs: number };
 type Bench = { runtime: Runtime; providers: SimulatedProviders };
 
 const AIM = 1.5;
-/** Three long answers, compared to which the one-off work of a run is small. */
+/** The answers are so long that the work per run is small compared to the work per chunk. */
 const LONG_REPLIES = {
   load: { answerTokens: 20_000, voteTokens: 40, presentationTokens: 40, pace: null },
   runs: 7,
 };
 
 export const CPU: Measurement = {
-  ...describedAs("cpu"),
+  ...descriptionOf("cpu"),
   async measure(bench): Promise<Figure> {
     const load = bench.isSmall ? { ...LONG_REPLIES.load, answerTokens: 2_000 } : LONG_REPLIES.load;
     const runs = times(LONG_REPLIES.runs, bench);
@@ -60,17 +64,17 @@ async function measureCpu(runtime: Runtime, { load, runs }: Options): Promise<Cp
   const providers = await startTeam(load);
   const bench = { runtime, providers };
   try {
-    const job = await recordedJob(bench);
+    const job = await recordJob(bench);
     const measured: Record<"bare" | "watched" | "unwatched", number>[] = [];
     for (let run = 0; run <= runs; run += 1) {
-      const bare = await cpuPerChunk(bench, () => bareRun(bench, job));
-      const unwatched = await cpuPerChunk(bench, () => unwatchedRun(bench));
+      const bare = await cpuPerChunk(bench, () => runBare(bench, job));
+      const unwatched = await cpuPerChunk(bench, () => runUnwatched(bench));
       const watched = await cpuPerChunk(bench, () =>
         watchRun(runtime.service, runRequest(providers)),
       );
       measured.push({ bare, unwatched, watched });
     }
-    const warm = measured.slice(1); // The first run lets the compiler do its work.
+    const warm = measured.slice(1); // In the first run the code is not yet compiled.
     const [bare, watched, unwatched] = (["bare", "watched", "unwatched"] as const).map((name) =>
       warm.map((run) => run[name]),
     );
@@ -88,20 +92,21 @@ async function measureCpu(runtime: Runtime, { load, runs }: Options): Promise<Cp
   }
 }
 
-async function recordedJob({ runtime, providers }: Bench): Promise<LoopJob> {
+/** Plays a run and returns its requests as a job for the bare loop. */
+async function recordJob({ runtime, providers }: Bench): Promise<LoopJob> {
   await watchRun(runtime.service, runRequest(providers));
   return replayOf(providers, providers.requests().slice());
 }
 
-const bareRun = async ({ runtime }: Bench, job: LoopJob): Promise<void> => {
+const runBare = async ({ runtime }: Bench, job: LoopJob): Promise<void> => {
   await (await post(`${runtime.bare}/loop`, JSON.stringify(job))).text();
 };
 
 /**
- * Waits for the last reply by polling the provider: a request to the service would change the
- * measured cost.
+ * Plays a run without a reader. Waits for the last reply by polling the provider, because a request
+ * to the service would change the measured cost.
  */
-async function unwatchedRun({ runtime, providers }: Bench): Promise<void> {
+async function runUnwatched({ runtime, providers }: Bench): Promise<void> {
   const before = providers.requests().length;
   const { turn } = await startRun(runtime.service, runRequest(providers));
   const isServed = () =>
@@ -126,7 +131,7 @@ async function cpuPerChunk(
 ): Promise<number> {
   const before = { cpuMs: runtime.cpuMs(), requests: providers.requests().length };
   await run();
-  await sleep(200); // Work after the last byte belongs to the run.
+  await sleep(200); // Includes the work that the runtime does after the last byte.
   const chunks = providers
     .requests()
     .slice(before.requests)

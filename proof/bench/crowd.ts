@@ -7,41 +7,48 @@ import { setTimeout as sleep } from "node:timers/promises";
  * the service.
  */
 export type Crowd = {
-  /** Resolves when all of them are connected. */
+  /** Resolves when all readers are connected. */
   ready: Promise<void>;
-  /** Resolves when all readers have so many bytes, or after `limitMs`; then all disconnect. */
+  /** Waits until all readers have `bytes` bytes, at most `limitMs`; then disconnects them. */
   until(bytes: number, limitMs: number): Promise<void>;
-  /** For each chunk, the age of its oldest event in ms, from `startAt` on (unix ms). */
+  /**
+   * The age of the oldest event of each received chunk, in ms. Excludes events that are older than
+   * `startAt` (unix ms).
+   */
   latencies(startAt: number): number[];
   /**
-   * Number of readers with another number of bytes or other bytes than most; and the chunks of all
-   * readers together.
+   * `wrong`: readers that did not receive exactly `bytes` bytes, or not the bytes that most readers
+   * received. `chunks`: the chunks of all readers together.
    */
-  got(bytes: number): { wrong: number; chunks: number };
+  received(bytes: number): { wrong: number; chunks: number };
 };
 
 type Reader = { hash: Hash; bytes: number };
+/** The key of an event's time in its JSON. */
 const AT = Buffer.from('"at":');
-/** Digits of a unix time in ms. */
+/** Number of digits of a unix time in ms. */
 const DIGITS = 13;
 
+/** Connects `size` readers to the stream. */
 export function gather(url: string, size: number): Crowd {
   const readers: Reader[] = [];
   const samples: { at: number; ms: number }[] = [];
   let chunks = 0;
-  const take = (reader: Reader, chunk: Buffer) => {
+  const receive = (reader: Reader, chunk: Buffer) => {
     chunks += 1;
     reader.bytes += chunk.length;
     reader.hash.update(chunk);
-    const place = chunk.indexOf(AT);
-    if (place < 0) return;
-    const at = Number(chunk.toString("latin1", place + AT.length, place + AT.length + DIGITS));
+    const position = chunk.indexOf(AT);
+    if (position < 0) return;
+    const at = Number(
+      chunk.toString("latin1", position + AT.length, position + AT.length + DIGITS),
+    );
     samples.push({ at, ms: Date.now() - at });
   };
   const connections = Array.from({ length: size }, () => {
     const reader = { hash: createHash("sha1"), bytes: 0 };
     readers.push(reader);
-    return connect(url, (chunk) => take(reader, chunk));
+    return connect(url, (chunk) => receive(reader, chunk));
   });
   return {
     ready: Promise.all(connections.map(({ connected }) => connected)).then(() => undefined),
@@ -52,7 +59,7 @@ export function gather(url: string, size: number): Crowd {
       for (const { leave } of connections) leave();
     },
     latencies: (startAt) => samples.filter(({ at }) => at >= startAt).map(({ ms }) => ms),
-    got(bytes) {
+    received(bytes) {
       const groups = Map.groupBy(readers, ({ hash }) => hash.copy().digest("hex")).values();
       const [most = []] = [...groups].sort((one, other) => other.length - one.length);
       return { wrong: size - most.filter((reader) => reader.bytes === bytes).length, chunks };
@@ -75,6 +82,6 @@ function connect(
       response.on("data", onChunk).on("error", () => undefined);
     },
   );
-  request.on("error", connected.reject); // Without effect after a reader has left.
+  request.on("error", connected.reject); // Has no effect once `connected` is resolved.
   return { connected: connected.promise, leave: () => void request.destroy() };
 }

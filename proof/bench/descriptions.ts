@@ -1,20 +1,25 @@
 import { TREE } from "./snapshots/tree";
 
-/** What users see of a measurement before it runs. Its code is loaded only to run it. */
+/**
+ * The name and help text of a measurement. Separate from its code, so `--help` does not load it.
+ */
 export type Description = {
   /** The name for `--only`. */
   name: string;
   /** What it measures, shown during the run. */
   about: string;
-  /** Set if it counts instead of timing. These measurements run concurrently, after all others. */
+  /**
+   * Set if the measurement counts and does not time. Such measurements run concurrently, after all
+   * others.
+   */
   counts?: true;
   /** The default number of tries to find an inexact result; `--trials` overrides it. */
   trials?: number;
 };
 
-/** Disconnects of readers, by default. */
+/** Default number of disconnects of readers. */
 export const DISCONNECTS = 1_000;
-/** Runs with a cap, by default. */
+/** Default number of runs with a cap. */
 export const CAPPED_RUNS = 1_000;
 
 /** All measurements by name, in the order in which they run and are shown. */
@@ -50,8 +55,8 @@ const MEASURED = {
 } as const satisfies Readonly<Record<string, Omit<Description, "name">>>;
 export type MeasurementName = keyof typeof MEASURED;
 
-export const describedAs = (name: MeasurementName): Description => ({ name, ...MEASURED[name] });
+export const descriptionOf = (name: MeasurementName): Description => ({ name, ...MEASURED[name] });
 
 export const DESCRIPTIONS: readonly Description[] = Object.keys(MEASURED)
   .filter((name): name is MeasurementName => name in MEASURED)
-  .map(describedAs);
+  .map(descriptionOf);

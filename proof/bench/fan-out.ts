@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { quantile, type Spread, spread } from "./arithmetic";
 import { gather } from "./crowd";
-import { describedAs } from "./descriptions";
+import { descriptionOf } from "./descriptions";
 import { type Figure, type Line, type Measurement, millis, range, times, verdict } from "./figure";
 import { Reader } from "./reader";
 import { endOf, post, startTurn, watchRun } from "./run-client";
@@ -9,12 +9,12 @@ import type { Runtime } from "./runtime";
 import { runRequest, startTeam, teamOf } from "./simulated-team";
 
 /**
- * Latency of one busy session's events at many readers, compared with a relay of the same event
- * rate that stores nothing.
+ * The latency of one busy session's events at many readers. The lower bound is a relay that sends
+ * events at the same rate and stores nothing.
  */
 type FanOutFigure = {
   readers: number;
-  /** One value per run. */
+  /** The spreads here and below have one value per run. */
   p50Ms: Spread;
   p95Ms: Spread;
   maxMs: Spread;
@@ -23,27 +23,27 @@ type FanOutFigure = {
   bytesPerEvent: Spread;
   /** Chunks that a reader received, per event. */
   chunksPerEvent: Spread;
-  /** Readers, of all runs, whose bytes differ from the log. */
+  /** Readers whose bytes differ from the log, summed over all runs. */
   wrong: number;
   bare: Record<"p50Ms" | "p95Ms" | "eventsPerSecond" | "chunksPerEvent", Spread>;
 };
 
 type Latencies = { p50Ms: number; p95Ms: number; maxMs: number };
-/** The part that is measured for the relay too. */
+/** The figures that are also measured for the relay. */
 type RelayFigures = Latencies & { eventsPerSecond: number; chunksPerEvent: number };
 type Run = RelayFigures & { events: number; bytesPerEvent: number; wrong: number };
 
 const CROWDS = [10, 100, 1_000] as const;
 const SMALL_CROWDS = [10] as const;
-/** In every run at least this event rate. */
+/** The aim for the p95 latency. Every run must have at least this event rate. */
 const AIM = { crowd: 1_000, p95Ms: 250, eventsPerSecond: 100 } as const;
 const RUNS = 5;
 const SECONDS = 5;
-/** The target event rate: a little higher, because turns end at arbitrary times. */
+/** The target event rate, a little higher than the aim because turns end at arbitrary times. */
 const FED_PER_SECOND = 105;
 /**
- * Three agents fast enough to exceed that rate turn after turn, also while 1,000 readers use the
- * processor.
+ * With this load, three agents exceed the target rate in every turn, even while 1,000 readers use
+ * the processor. Pauses between turns lower the rate to the target.
  */
 const LOAD = {
   answerTokens: 20,
@@ -52,11 +52,11 @@ const LOAD = {
   pace: { ttftMs: 40, tokensPerSecond: 2_000 },
 };
 const AGENTS = 3;
-/** How long to wait for slow readers. */
+/** Time limit for slow readers to receive everything. */
 const RECEIVED_WITHIN_MS = 30_000;
 
 export const FAN_OUT: Measurement = {
-  ...describedAs("fan-out"),
+  ...descriptionOf("fan-out"),
   async measure(bench): Promise<Figure> {
     const runtime = await bench.machines.disk();
     const runs = times(RUNS, bench);
@@ -72,7 +72,7 @@ export const FAN_OUT: Measurement = {
   },
 };
 
-/** A low latency counts only with the event rate of the aim. */
+/** Whether the aim is met: the latency counts only if every run has the aim's event rate. */
 export function judgeFanOut({
   p95Ms,
   eventsPerSecond,
@@ -94,14 +94,14 @@ function linesOf(figure: FanOutFigure): Line[] {
     chunksPerEvent,
     wrong,
   } = figure;
-  const late = (what: Pick<FanOutFigure["bare"], "p50Ms" | "p95Ms" | "eventsPerSecond">) =>
+  const latencyText = (what: Pick<FanOutFigure["bare"], "p50Ms" | "p95Ms" | "eventsPerSecond">) =>
     `${millis(what.p95Ms)} at ${range(what.eventsPerSecond, 0)} events/s, p50 ${millis(what.p50Ms)}`;
   return [
     {
       figure: `fan-out to ${readers} readers, p95`,
-      measured: `${late({ p50Ms, p95Ms, eventsPerSecond })}, most ${maxMs.max} ms`,
+      measured: `${latencyText({ p50Ms, p95Ms, eventsPerSecond })}, most ${maxMs.max} ms`,
       runs: `${p95Ms.runs}`,
-      bound: `bare relay ${late(bare)}`,
+      bound: `bare relay ${latencyText(bare)}`,
       ...(readers === AIM.crowd && { aim: judgeFanOut(figure) }),
     },
     {
@@ -120,13 +120,13 @@ function linesOf(figure: FanOutFigure): Line[] {
   ];
 }
 
-type Crowd = { readers: number; runs: number };
+type Size = { readers: number; runs: number };
 
-async function measureFanOut(runtime: Runtime, { readers, runs }: Crowd): Promise<FanOutFigure> {
+async function measureFanOut(runtime: Runtime, { readers, runs }: Size): Promise<FanOutFigure> {
   const pairs: { ours: Run; bare: RelayFigures }[] = [];
   while (pairs.length < runs) {
-    const ours = await session(runtime.service, readers);
-    pairs.push({ ours, bare: await relay(runtime.bare, readers, ours) });
+    const ours = await runSession(runtime.service, readers);
+    pairs.push({ ours, bare: await runRelay(runtime.bare, readers, ours) });
   }
   const of = (name: keyof Run) => spread(pairs.map(({ ours }) => ours[name]));
   const bareOf = (name: keyof RelayFigures) => spread(pairs.map(({ bare }) => bare[name]));
@@ -149,20 +149,21 @@ async function measureFanOut(runtime: Runtime, { readers, runs }: Crowd): Promis
   };
 }
 
-async function session(service: string, readers: number): Promise<Run> {
+/** Starts turns of one session for `SECONDS`, with many readers. */
+async function runSession(service: string, readers: number): Promise<Run> {
   const members = teamOf(AGENTS);
   const providers = await startTeam(LOAD, members);
   try {
     const { sessionId } = await watchRun(service, runRequest(providers, members));
     const url = `${service}/api/sessions/${sessionId}/events`;
-    const left = new AbortController();
-    const log = { ends: 0, fresh: 0, startAt: Number.POSITIVE_INFINITY };
-    const whole = new Reader(url, {
-      signal: left.signal,
+    const stopReader = new AbortController();
+    const log = { endedTurns: 0, countedEvents: 0, startAt: Number.POSITIVE_INFINITY };
+    const logReader = new Reader(url, {
+      signal: stopReader.signal,
       followsSession: true,
       onFrame: (frame) => {
-        if (/^event: turn\.completed$/m.test(frame)) log.ends += 1;
-        if (Number(/"at":(\d+)/.exec(frame)?.[1]) >= log.startAt) log.fresh += 1;
+        if (/^event: turn\.completed$/m.test(frame)) log.endedTurns += 1;
+        if (Number(/"at":(\d+)/.exec(frame)?.[1]) >= log.startAt) log.countedEvents += 1;
       },
     });
     const crowd = gather(url, readers);
@@ -170,25 +171,24 @@ async function session(service: string, readers: number): Promise<Run> {
     log.startAt = Date.now();
     let turns = 1;
     for (; Date.now() - log.startAt < SECONDS * 1_000; turns += 1) {
-      await endOf(
-        (await startTurn(service, sessionId, { question: "Once more?", parent_turn: 1 })).turn,
-        10,
-      );
-      const dueAt = log.startAt + (log.fresh / FED_PER_SECOND) * 1_000;
+      const next = { question: "Once more?", parent_turn: 1 };
+      const { turn } = await startTurn(service, sessionId, next);
+      await endOf(turn, 10);
+      const dueAt = log.startAt + (log.countedEvents / FED_PER_SECOND) * 1_000;
       await sleep(Math.max(0, dueAt - Date.now()));
     }
     const seconds = (Date.now() - log.startAt) / 1_000;
-    while (log.ends < turns) await sleep(10);
-    const bytes = whole.utf8Bytes + PREAMBLE_BYTES;
+    while (log.endedTurns < turns) await sleep(10);
+    const bytes = logReader.utf8Bytes + PREAMBLE_BYTES;
     await crowd.until(bytes, RECEIVED_WITHIN_MS);
-    left.abort();
-    const { wrong, chunks } = crowd.got(bytes);
+    stopReader.abort();
+    const { wrong, chunks } = crowd.received(bytes);
     return {
-      events: log.fresh,
-      eventsPerSecond: log.fresh / seconds,
-      bytesPerEvent: whole.utf8Bytes / whole.frames,
+      events: log.countedEvents,
+      eventsPerSecond: log.countedEvents / seconds,
+      bytesPerEvent: logReader.utf8Bytes / logReader.frames,
       ...latenciesOf(crowd.latencies(log.startAt)),
-      chunksPerEvent: chunks / readers / log.fresh,
+      chunksPerEvent: chunks / readers / log.countedEvents,
       wrong,
     };
   } finally {
@@ -196,14 +196,14 @@ async function session(service: string, readers: number): Promise<Run> {
   }
 }
 
-/** `retry: 2000` and a blank line. */
+/** Each connection first receives `retry: 2000` and a blank line. */
 const PREAMBLE_BYTES = 13;
 
 /**
- * The same number of events of the same size and rate as a session. Throws if a reader missed some:
- * that would be no bound.
+ * Relays as many events as a session, of the same size and rate. Throws if a reader missed some
+ * events, because an incomplete relay is no lower bound.
  */
-async function relay(
+async function runRelay(
   bare: string,
   readers: number,
   { events, eventsPerSecond, bytesPerEvent }: Run,
@@ -222,7 +222,7 @@ async function relay(
   const seconds = (Date.now() - startAt) / 1_000;
   const wholeBytes = PREAMBLE_BYTES + events * bytes;
   await crowd.until(wholeBytes, RECEIVED_WITHIN_MS);
-  const { wrong, chunks } = crowd.got(wholeBytes);
+  const { wrong, chunks } = crowd.received(wholeBytes);
   if (wrong > 0) throw new Error(`${wrong} of ${readers} readers of the relay missed something.`);
   return {
     ...latenciesOf(crowd.latencies(startAt)),

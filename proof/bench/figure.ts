@@ -2,7 +2,7 @@ import type { Spread } from "./arithmetic";
 import type { Description } from "./descriptions";
 import type { Machines } from "./machines";
 
-/** A row of the table. */
+/** A row of the printed table. */
 export type Line = {
   figure: string;
   measured: string;
@@ -18,14 +18,17 @@ export type Line = {
 export type Figure = {
   lines: Line[];
   data: unknown;
-  /** Violations of exact figures, on any machine: each fails the benchmark. */
+  /**
+   * Violations of exact figures, which must hold on any machine. Each violation fails the
+   * benchmark.
+   */
   broken?: string[];
 };
 
 /**
- * Shared by all measurements: the runtimes and the seed of random draws. `trials`: number of tries
- * of measurements that search for an inexact result; `null` for their defaults. `isSmall`: the
- * smallest size, which only shows that a measurement works.
+ * The runtimes and options that all measurements share. `seed`: the seed of random draws. `trials`:
+ * the number of tries of measurements that search for an inexact result; `null` for their defaults.
+ * `isSmall`: whether to measure in the smallest size, which only shows that a measurement works.
  */
 export type Bench = { machines: Machines; seed: number; trials: number | null; isSmall: boolean };
 
@@ -50,7 +53,7 @@ export const ratio = (figure: Spread): string => range(figure, 3);
 export const micros = (figure: Spread): string => `${range(figure, 1)} µs`;
 export const millis = (figure: Spread, digits = 0): string => `${range(figure, digits)} ms`;
 
-/** Whether an aim is met. */
+/** The text of an aim, with whether `value` meets it. */
 export const aim = (value: number, wanted: number, sign: "<" | "≤"): string =>
   verdict(`${sign} ${wanted}`, sign === "<" ? value < wanted : value <= wanted);
 

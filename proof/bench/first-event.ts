@@ -1,7 +1,7 @@
 import { quantile, type Spread, spread } from "./arithmetic";
 import { post, watchRun } from "./run-client";
 import type { Runtime } from "./runtime";
-import { describedAs } from "./descriptions";
+import { descriptionOf } from "./descriptions";
 import { aim, type Figure, type Line, type Measurement, range, times } from "./figure";
 import { runRequest, startTeam } from "./simulated-team";
 
@@ -11,13 +11,13 @@ type FirstEventFigure = { firstEvent: Latency; healthz: Latency; oneRow: Latency
 
 const SAMPLES = 40;
 const WARM_UP = 10;
-/** As short as possible: the next sample must not share the machine with the previous run. */
+/** Short replies, so that a run has ended when the next sample begins. */
 const LOAD = { answerTokens: 20, voteTokens: 20, presentationTokens: 20, pace: null };
 
 const AIM_MS = 30;
 
 export const FIRST_EVENT: Measurement = {
-  ...describedAs("first-event"),
+  ...descriptionOf("first-event"),
   async measure(bench): Promise<Figure> {
     const data = await bench.machines.onBoth((runtime) =>
       measureFirstEvent(runtime, times(SAMPLES, bench)),
@@ -36,19 +36,20 @@ function linesOf({ firstEvent, healthz, oneRow }: FirstEventFigure, where: strin
   return [
     {
       figure: `POST to first event, ${where}`,
-      measured: latency(firstEvent),
+      measured: latencyText(firstEvent),
       runs: `${firstEvent.runs}`,
-      bound: `GET /healthz ${latency(healthz)}; new object, one row ${latency(oneRow)}`,
+      bound: `GET /healthz ${latencyText(healthz)}; new object, one row ${latencyText(oneRow)}`,
       aim: aim(firstEvent.median, AIM_MS, "<"),
     },
   ];
 }
 
-const latency = (figure: Latency): string => `${range(figure, 1)} ms, p95 ${figure.p95.toFixed(1)}`;
+const latencyText = (figure: Latency): string =>
+  `${range(figure, 1)} ms, p95 ${figure.p95.toFixed(1)}`;
 
 /**
- * A new session for each sample, on a warm service. Bounds: the cheapest response of the same
- * Worker and of a new object.
+ * Creates a new session for each sample, on a warm service. The lower bounds are the cheapest
+ * response of the same Worker and the cheapest response of a new object.
  */
 async function measureFirstEvent(
   { service, bare }: Runtime,
@@ -58,8 +59,8 @@ async function measureFirstEvent(
   try {
     const measured: Record<"healthz" | "oneRow" | "firstEvent", number>[] = [];
     for (let sample = 0; sample < WARM_UP + samples; sample += 1) {
-      const healthz = await timed(async () => (await fetch(`${service}/healthz`)).text());
-      const oneRow = await timed(async () => (await post(`${bare}/row`, "")).text());
+      const healthz = await durationOf(async () => (await fetch(`${service}/healthz`)).text());
+      const oneRow = await durationOf(async () => (await post(`${bare}/row`, "")).text());
       const run = await watchRun(service, runRequest(providers));
       measured.push({ healthz, oneRow, firstEvent: run.firstEventMs });
     }
@@ -81,7 +82,7 @@ const toLatency = (values: number[]): Latency => ({
   p95: quantile(values, 0.95),
 });
 
-async function timed(work: () => Promise<unknown>): Promise<number> {
+async function durationOf(work: () => Promise<unknown>): Promise<number> {
   const startedAt = performance.now();
   await work();
   return performance.now() - startedAt;

@@ -1,8 +1,10 @@
+/** `wanted`: usable runs to take. `fewest`: usable runs that suffice. `most`: limit of tries. */
 type Limits = { wanted: number; fewest: number; most: number };
 
 /**
- * Takes runs one after the other until the wanted number is usable, or until the limit of tries. A
- * run that gives `null` is unusable and set aside. Throws if fewer than the fewest remain.
+ * Takes runs one after another until `wanted` runs are usable, or until `most` runs are tried. If
+ * `take` returns `null`, the run is unusable and counted in `setAside`. Throws if fewer than
+ * `fewest` runs are usable.
  */
 export async function takeFit<Run>(
   take: () => Promise<Run | null>,

@@ -4,25 +4,25 @@ import { ServiceProcess } from "../../simulated/service/service-process";
 import { quantile, type Spread, spread } from "./arithmetic";
 import { BareProcess } from "./bare-process";
 import { chanceFor } from "./chance";
-import { describedAs } from "./descriptions";
+import { descriptionOf } from "./descriptions";
 import { aim, type Figure, type Measurement, millis, times } from "./figure";
 import { Reader } from "./reader";
 import { endOf, startRun } from "./run-client";
 import { runRequest, startTeam, teamOf } from "./simulated-team";
 
 /**
- * Waiting times of a run's watcher after SIGKILL of the whole runtime and an immediate restart, in
- * ms from the signal.
+ * Recovery times after SIGKILL of the whole runtime and an immediate restart, in ms from the
+ * signal. A client watches the run.
  */
 type KillFigure = {
   kills: number;
-  /** To the first answer of a bare Worker, killed and restarted as often. */
+  /** Time until a bare Worker answers, which is killed and restarted as often. */
   bareMs: Spread;
-  /** To the service's response to `GET /healthz`. */
+  /** Time until the service responds to `GET /healthz`. */
   healthyMs: Spread;
-  /** To a frame that the watcher did not have. */
+  /** Time until the client receives a new frame. */
   eventMs: Spread;
-  /** To a chunk of a model's text. */
+  /** Time until the client receives a chunk of a model's text. */
   textMs: Spread;
   textP99Ms: number;
 };
@@ -37,7 +37,7 @@ const LOAD = {
 };
 
 export const KILL: Measurement = {
-  ...describedAs("kill"),
+  ...descriptionOf("kill"),
   async measure(bench): Promise<Figure> {
     const { seed } = bench;
     const data = await measureKills(seed, times(KILLS, bench));
@@ -106,9 +106,10 @@ async function measureKills(seed: number, kills: number): Promise<KillFigure> {
   };
 }
 
+/** Times from the signal to each event, in ms. */
 type Recovery = { healthy: number; event: number; text: number };
 
-/** Kills the service during the first answers; a watcher reconnects at once. */
+/** Kills the service during the first answers; a watching client reconnects immediately. */
 async function killOnce(
   service: ServiceProcess,
   events: string,
@@ -117,15 +118,15 @@ async function killOnce(
   let [killedAt, event, text] = [Number.NaN, Number.NaN, Number.NaN];
   let isDead = false;
   const bothSeen = Promise.withResolvers<void>();
-  const left = new AbortController();
+  const stopReader = new AbortController();
   const reader = new Reader(events, {
-    signal: left.signal,
+    signal: stopReader.signal,
     onFrame: (frame) => {
       if (!isDead) return;
-      const after = performance.now() - killedAt;
-      if (Number.isNaN(event)) event = after;
+      const sinceKill = performance.now() - killedAt;
+      if (Number.isNaN(event)) event = sinceKill;
       if (!frame.startsWith("event: stream.delta") || !Number.isNaN(text)) return;
-      text = after;
+      text = sinceKill;
       bothSeen.resolve();
     },
   });
@@ -139,6 +140,6 @@ async function killOnce(
     bothSeen.promise,
     reader.ended.then(() => Promise.reject(new Error("The run ended without a text."))),
   ]);
-  left.abort();
+  stopReader.abort();
   return { healthy, event, text };
 }

@@ -2,11 +2,11 @@ import { accessSync, constants } from "node:fs";
 import { tmpdir } from "node:os";
 import { type Runtime, startRuntime } from "./runtime";
 
-/** A file system in memory separates the service's time from the disk's. */
+/** A file system in memory: measurements there exclude the time of the disk. */
 const IN_MEMORY = "/dev/shm";
 
 /**
- * The runtimes that measurements share. Each starts on its first use; all are stopped at the end.
+ * The runtimes that measurements share. A runtime starts on its first use; `stop` ends them all.
  */
 export class Machines {
   #disk: Promise<Runtime> | null = null;
@@ -24,7 +24,7 @@ export class Machines {
     return this.#memory;
   }
 
-  /** The same measurement with storage on disk and, if possible, in memory. */
+  /** Measures with storage on disk and, if possible, with storage in memory. */
   async onBoth<Result>(
     measure: (runtime: Runtime) => Promise<Result>,
   ): Promise<{ disk: Result; memory: Result | null }> {

@@ -3,8 +3,8 @@ import { runCommand, UsageError } from "../../local/command-line";
 import { parseBenchArguments, USAGE, writableFile } from "./arguments";
 
 /**
- * Exit code 1: an exact figure is wrong, or a figure could not be measured. Exit code 2: invalid
- * arguments. A missed aim is reported and is no failure.
+ * Exits with 1 if an exact figure is wrong or a figure could not be measured, with 2 for invalid
+ * arguments. A missed aim is only reported.
  */
 async function main(): Promise<number> {
   const args = parseBenchArguments(process.argv.slice(2));

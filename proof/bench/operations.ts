@@ -6,7 +6,7 @@ import type { Script } from "../../simulated/providers/reply";
 import { startSimulatedProviders } from "../../simulated/providers/server";
 import { type Spread, spread } from "./arithmetic";
 import type { operations } from "./counting-bindings";
-import { describedAs } from "./descriptions";
+import { descriptionOf } from "./descriptions";
 import { type Figure, type Measurement, range, times } from "./figure";
 import { watchRun } from "./run-client";
 import { startRuntime } from "./runtime";
@@ -18,17 +18,17 @@ type Spreads = Record<keyof Operations, Spread>;
 type OperationsFigure = { calls: number; plain: Spreads; withFiles: Spreads };
 
 const LOAD = { answerTokens: 20, voteTokens: 20, presentationTokens: 20, pace: null };
-/** By then the work after a run's end is done, for example the upload of its files. */
+/** Waiting time for the work after a run's end, for example the upload of its files. */
 const AFTERWARDS_MS = 3_000;
 const AGENTS = 3;
 const RUNS = 5;
 const WRITERS = Array.from({ length: AGENTS }, (_, nth) => `writer-${nth + 1}`);
-/** Each writes its own contents, because equal contents are uploaded only once. */
+/** Each model writes different contents, because equal contents are uploaded only once. */
 const MODELS = Object.fromEntries(WRITERS.map((name) => [name, writer(name)]));
 const CountsSchema = z.object({ operations: z.record(z.string(), z.number()) });
 
 export const OPERATIONS: Measurement = {
-  ...describedAs("operations"),
+  ...descriptionOf("operations"),
   async measure(bench): Promise<Figure> {
     const data = await measureOperations(times(RUNS, bench));
     const describe = ({
@@ -39,8 +39,8 @@ export const OPERATIONS: Measurement = {
       r2Writes,
       r2Reads,
     }: Spreads) =>
-      `${few(workerRequests)} requests of clients, ${few(objectRequests)} to objects, ${few(alarms)} alarms, ` +
-      `${few(d1Statements)} D1, ${few(r2Writes)} + ${few(r2Reads)} R2`;
+      `${countText(workerRequests)} requests of clients, ${countText(objectRequests)} to objects, ${countText(alarms)} alarms, ` +
+      `${countText(d1Statements)} D1, ${countText(r2Writes)} + ${countText(r2Reads)} R2`;
     return {
       lines: [
         {
@@ -61,33 +61,33 @@ export const OPERATIONS: Measurement = {
   },
 };
 
-/** The count, which usually does not vary. */
-const few = (count: Spread): string =>
+/** A single number if all runs have the same count, otherwise median and range. */
+const countText = (count: Spread): string =>
   count.min === count.max ? String(count.median) : range(count, 0);
 
 async function measureOperations(wanted: number): Promise<OperationsFigure> {
   const runtime = await startRuntime(tmpdir(), "proof/bench/counting-worker.ts");
   const providers = await startTeam(LOAD, teamOf(AGENTS));
   const writers = await startSimulatedProviders({ models: MODELS });
-  const counted = async (body: string): Promise<Operations> => {
+  const countRun = async (body: string): Promise<Operations> => {
     const before = await countsOf(runtime.service);
     await watchRun(runtime.service, body);
     await sleep(AFTERWARDS_MS);
     const after = await countsOf(runtime.service);
     return {
-      workerRequests: used("workerRequests", before, after),
-      objectRequests: used("objectRequests", before, after),
-      alarms: used("alarms", before, after),
-      d1Statements: used("d1Statements", before, after),
-      r2Writes: used("r2Writes", before, after),
-      r2Reads: used("r2Reads", before, after),
+      workerRequests: increaseOf("workerRequests", before, after),
+      objectRequests: increaseOf("objectRequests", before, after),
+      alarms: increaseOf("alarms", before, after),
+      d1Statements: increaseOf("d1Statements", before, after),
+      r2Writes: increaseOf("r2Writes", before, after),
+      r2Reads: increaseOf("r2Reads", before, after),
     };
   };
   try {
     const runs: Record<"plain" | "withFiles", Operations>[] = [];
     while (runs.length < wanted) {
-      const plain = await counted(runRequest(providers, teamOf(AGENTS)));
-      runs.push({ plain, withFiles: await counted(fileRequest(writers.baseUrl)) });
+      const plain = await countRun(runRequest(providers, teamOf(AGENTS)));
+      runs.push({ plain, withFiles: await countRun(fileRequest(writers.baseUrl)) });
     }
     const spreads = (of: "plain" | "withFiles") => toSpreads(runs.map((run) => run[of]));
     return { calls: idealCalls(AGENTS), plain: spreads("plain"), withFiles: spreads("withFiles") };
@@ -111,7 +111,7 @@ function toSpreads(runs: readonly Operations[]): Spreads {
 }
 
 type Counts = Readonly<Record<string, number>>;
-const used = (what: keyof Operations, before: Counts, after: Counts): number =>
+const increaseOf = (what: keyof Operations, before: Counts, after: Counts): number =>
   (after[what] ?? 0) - (before[what] ?? 0);
 const countsOf = async (service: string): Promise<Counts> =>
   CountsSchema.parse(await (await fetch(`${service}/bench/counts`)).json()).operations;

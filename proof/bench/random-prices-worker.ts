@@ -11,11 +11,11 @@ const PricesSchema = z.record(z.string(), z.object({ input: z.number(), output: 
 const WINDOW = 128_000;
 const MOST_OUTPUT = 16_384;
 
-const drawn = PricesSchema.parse(JSON.parse(String(Reflect.get(env, "BENCH_PRICES"))));
-/** Prices of this group also apply to unknown addresses, such as the simulated providers'. */
+const prices = PricesSchema.parse(JSON.parse(String(Reflect.get(env, "BENCH_PRICES"))));
+/** The prices of a closed group apply at any address, so also at the simulated providers. */
 const group = MODEL_GROUPS.find(({ closed }) => closed);
 if (!group) throw new Error("No group of models has prices for an unknown address.");
-const rows = Object.entries(drawn).map(([model, { input, output }]): [string, Row] => [
+const rows = Object.entries(prices).map(([model, { input, output }]): [string, Row] => [
   model,
   [WINDOW, MOST_OUTPUT, input, input, output],
 ]);

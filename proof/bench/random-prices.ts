@@ -4,8 +4,8 @@ import type { Chance } from "../../simulated/chance";
 export type DrawnPrice = { input: number; output: number };
 
 /**
- * Random prices of so many models, from a hundredth of the cheapest real price to above the
- * highest.
+ * Random prices of `count` models. They range from a hundredth of the cheapest real price to more
+ * than the highest real price.
  */
 export function drawPrices(chance: Chance, count: number): Map<string, DrawnPrice> {
   const prices = Array.from({ length: count }, (_, nth): [string, DrawnPrice] => {

@@ -2,34 +2,34 @@ import { createHash, type Hash } from "node:crypto";
 import { get } from "node:http";
 
 type ReaderOptions = {
-  /** Disconnects for good. Omitted: reads until the stream ends. */
+  /** Ends the reading. If omitted, the reader reads until the stream ends. */
   signal?: AbortSignal;
-  /** How long a connection lasts before the reader reconnects. Omitted: as long as possible. */
+  /** The duration of the next connection. If omitted, the reader never disconnects itself. */
   leavesAfterMs?: () => number;
-  /** Whether it follows a session beyond the end of a turn. */
+  /** Whether the reader also reads the session's turns after the end of a turn. */
   followsSession?: boolean;
   /** Called for each frame with an id. */
   onFrame?: (frame: string, seq: number) => void;
 };
 
 /**
- * A client of an event stream. It stores only a hash of its frames, discards incomplete frames of a
- * lost connection, and resumes from the last complete frame.
+ * A client of an event stream. It stores only a hash of its frames. After a lost connection it
+ * discards the incomplete frame and resumes after the last complete frame.
  */
 export class Reader {
   frames = 0;
-  /** Bytes of all frames, as received. */
+  /** UTF-8 bytes of all frames with their blank lines. */
   utf8Bytes = 0;
-  /** Frames whose number did not follow the previous one. */
+  /** Frames whose id is not the previous id plus 1. */
   outOfOrder = 0;
   connections = 0;
   lastSeq = 0;
-  /** Resolves at the stream's end: a 204, or the turn's last event. */
+  /** Resolves at the end of the stream: after a 204 or the turn's last event. */
   readonly ended: Promise<void>;
   readonly #url: string;
   readonly #options: ReaderOptions;
   readonly #hash: Hash = createHash("sha256");
-  #over = false;
+  #hasEnded = false;
 
   constructor(url: string, options: ReaderOptions = {}) {
     this.#url = url;
@@ -43,10 +43,10 @@ export class Reader {
   }
 
   async #follow(): Promise<void> {
-    while (!this.#over && !this.#options.signal?.aborted) {
+    while (!this.#hasEnded && !this.#options.signal?.aborted) {
       this.connections += 1;
       await this.#connect();
-      if (!this.#over) await new Promise((resolve) => setTimeout(resolve, RETRY_MS));
+      if (!this.#hasEnded) await new Promise((resolve) => setTimeout(resolve, RETRY_MS));
     }
   }
 
@@ -61,15 +61,15 @@ export class Reader {
         this.#url,
         { agent: false, headers, ...(signal && { signal }) },
         (response) => {
-          if (response.statusCode === 204) this.#over = true;
+          if (response.statusCode === 204) this.#hasEnded = true;
           else if (response.statusCode !== 200)
             return reject(new Error(`${this.#url} answered ${response.statusCode}`));
           const timer = leavesAfterMs && setTimeout(() => request.destroy(), leavesAfterMs());
-          let rest = "";
+          let incompleteFrame = "";
           response.setEncoding("utf8");
           response.on("data", (text: string) => {
-            rest = this.#take(rest + text);
-            if (this.#over) request.destroy();
+            incompleteFrame = this.#readFrames(incompleteFrame + text);
+            if (this.#hasEnded) request.destroy();
           });
           response
             .on("error", () => undefined)
@@ -83,13 +83,13 @@ export class Reader {
     });
   }
 
-  /** Processes the complete frames of a text and returns the rest. */
-  #take(text: string): string {
+  /** Processes the complete frames of a text and returns the incomplete frame at its end. */
+  #readFrames(text: string): string {
     const end = text.lastIndexOf("\n\n");
     if (end < 0) return text;
     for (const frame of text.slice(0, end).split("\n\n")) {
       const seq = Number(/^id: (\d+)$/m.exec(frame)?.[1] ?? Number.NaN);
-      if (Number.isNaN(seq)) continue; // `retry:` and heartbeats belong to the connection.
+      if (Number.isNaN(seq)) continue; // `retry:` and heartbeats have no id.
       if (this.lastSeq > 0 && seq !== this.lastSeq + 1) this.outOfOrder += 1;
       this.lastSeq = seq;
       this.frames += 1;
@@ -100,7 +100,7 @@ export class Reader {
         !this.#options.followsSession &&
         /^event: turn\.(completed|failed|cancelled)$/m.test(frame)
       )
-        this.#over = true;
+        this.#hasEnded = true;
     }
     return text.slice(end + 2);
   }

@@ -1,11 +1,14 @@
 import { DurableObject } from "cloudflare:workers";
 
-/** Number, rate per second and size of the events, and the interval between deliveries in ms. */
+/**
+ * `events`: their number. `rate`: events per second. `bytes`: size of an event. `every`: interval
+ * between deliveries in ms.
+ */
 type Stream = { events: number; rate: number; bytes: number; every: number };
 
 /**
- * The minimal live stream: a timer creates events in memory, and each reader receives all pending
- * events in one write as soon as its socket has space. No log, rules or disk.
+ * The minimal live stream. A timer creates events in memory. Each reader receives all pending
+ * events in one write as soon as its socket has space. The relay has no log, rules or disk.
  */
 export class RelayObject extends DurableObject {
   readonly #events: Uint8Array[] = [];
@@ -16,12 +19,12 @@ export class RelayObject extends DurableObject {
     const { searchParams } = new URL(request.url);
     if (request.method === "GET")
       return new Response(this.#stream(), { headers: { "content-type": "text/event-stream" } });
-    const wanted = (name: string) => Number(searchParams.get(name));
+    const parameter = (name: string) => Number(searchParams.get(name));
     await this.#play({
-      events: wanted("events"),
-      rate: wanted("rate"),
-      bytes: wanted("bytes"),
-      every: wanted("every"),
+      events: parameter("events"),
+      rate: parameter("rate"),
+      bytes: parameter("bytes"),
+      every: parameter("every"),
     });
     return new Response("played");
   }
@@ -42,13 +45,13 @@ export class RelayObject extends DurableObject {
     let cursor = 0;
     return new ReadableStream<Uint8Array>(
       {
-        // Sends the headers.
+        // The runtime sends the headers only with the first bytes of the body.
         start: (controller) => controller.enqueue(new TextEncoder().encode("retry: 2000\n\n")),
         pull: async (controller) => {
           while (cursor === this.#events.length) await this.#nextEvents();
           const events = this.#events.slice(cursor);
           cursor += events.length;
-          controller.enqueue(joined(events));
+          controller.enqueue(concatenated(events));
         },
       },
       { highWaterMark: 0 },
@@ -71,7 +74,7 @@ function frame(seq: number, bytes: number): string {
   return `${head}${"x".repeat(Math.max(0, bytes - head.length - 4))}"}\n\n`;
 }
 
-function joined(chunks: readonly Uint8Array[]): Uint8Array {
+function concatenated(chunks: readonly Uint8Array[]): Uint8Array {
   const whole = new Uint8Array(chunks.reduce((sum, { length }) => sum + length, 0));
   let at = 0;
   for (const chunk of chunks) {

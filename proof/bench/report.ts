@@ -15,7 +15,7 @@ export const ResultsSchema = z.strictObject({
     node: z.string(),
     system: z.string(),
   }),
-  /** By the measurement's name, in the order of the table. */
+  /** The figures by the measurement's name, in the order of the table. */
   figures: z.record(
     z.string(),
     z.strictObject({
@@ -37,8 +37,8 @@ const HEAD: Required<Line> = {
 };
 
 /**
- * One table for people: medians, with minimum and maximum in brackets. Below the table: violations
- * of exact figures.
+ * The printed table. A cell shows the median, with minimum and maximum in brackets. The violations
+ * of exact figures are below the table.
  */
 export function toTable({ machine, seed, figures }: Results): string {
   const about = `${machine.cpus} × ${machine.model}, load ${machine.load.toFixed(1)}, Node ${machine.node}, ${machine.system}`;

@@ -1,5 +1,5 @@
 import { chanceFor } from "./chance";
-import { DISCONNECTS, describedAs } from "./descriptions";
+import { DISCONNECTS, descriptionOf } from "./descriptions";
 import { type Figure, type Measurement, verdict } from "./figure";
 import { Reader } from "./reader";
 import { startRun } from "./run-client";
@@ -11,15 +11,17 @@ export type ResumeFigure = {
   runs: number;
   disconnects: number;
   readers: number;
+  /** Frames that the readers should have received together. */
   frames: number;
   lost: number;
+  /** Frames that a reader received twice or out of order. */
   doubled: number;
   /** Readers whose bytes differ from the log. */
   differing: number;
 };
 
 const READERS = 20;
-const LONGEST_STAY_MS = 120;
+const LONGEST_CONNECTION_MS = 120;
 const LOAD = {
   answerTokens: 120,
   voteTokens: 40,
@@ -28,7 +30,7 @@ const LOAD = {
 };
 
 export const RESUME: Measurement = {
-  ...describedAs("resume"),
+  ...descriptionOf("resume"),
   async measure({ machines, seed, trials }): Promise<Figure> {
     return judgeResume(
       await measureResume(await machines.disk(), seed, trials ?? DISCONNECTS),
@@ -37,7 +39,7 @@ export const RESUME: Measurement = {
   },
 };
 
-/** Broken if one reader missed one frame, or if there were no frames. */
+/** Makes the figure. It is broken if a reader's frames are not exact, or if there are no frames. */
 export function judgeResume(data: ResumeFigure, seed: number): Figure {
   const { runs, disconnects, readers, frames, lost, doubled, differing } = data;
   const isExact = frames > 0 && lost + doubled + differing === 0;
@@ -59,7 +61,7 @@ export function judgeResume(data: ResumeFigure, seed: number): Figure {
   };
 }
 
-/** Runs at least so many disconnects. */
+/** Plays runs until there are at least `disconnects` disconnects. */
 async function measureResume(
   { service }: Runtime,
   seed: number,
@@ -82,18 +84,18 @@ async function measureResume(
       total.runs += 1;
       const readers = Array.from({ length: READERS }, (_, nth) => {
         const chance = chanceFor(seed, "resume", total.runs, nth);
-        return new Reader(events, { leavesAfterMs: () => chance.unit() * LONGEST_STAY_MS });
+        return new Reader(events, { leavesAfterMs: () => chance.unit() * LONGEST_CONNECTION_MS });
       });
       await Promise.all(readers.map(({ ended }) => ended));
-      const whole = new Reader(events);
-      await whole.ended;
+      const undisturbed = new Reader(events);
+      await undisturbed.ended;
       for (const reader of readers) {
         total.disconnects += reader.connections - 1;
         total.readers += 1;
-        total.frames += whole.frames;
-        total.lost += Math.max(0, whole.frames - reader.frames);
-        total.doubled += Math.max(0, reader.frames - whole.frames) + reader.outOfOrder;
-        total.differing += reader.digest() === whole.digest() ? 0 : 1;
+        total.frames += undisturbed.frames;
+        total.lost += Math.max(0, undisturbed.frames - reader.frames);
+        total.doubled += Math.max(0, reader.frames - undisturbed.frames) + reader.outOfOrder;
+        total.differing += reader.digest() === undisturbed.digest() ? 0 : 1;
       }
     }
     return total;

@@ -1,27 +1,27 @@
 import { now } from "../../simulated/providers/play";
 import { criticalPathMs, grows, slopeOf, type Spread, spread } from "./arithmetic";
-import { describedAs } from "./descriptions";
+import { descriptionOf } from "./descriptions";
 import { type Figure, type Measurement, micros, millis, verdict } from "./figure";
 import { post, replayOf, servedSince, watchRun, watchTurn } from "./run-client";
 import type { Runtime } from "./runtime";
 import { idealCalls, runRequest, startTeam, teamOf } from "./simulated-team";
 
-/** Whether a round costs more the longer the session's log is. */
+/** Shows whether a round costs more if the session's log is longer. */
 type SlopeFigure = {
   rounds: number;
   /**
-   * The time of a turn without its providers, per call, in ms: at the beginning and at the end of
-   * all sessions.
+   * The overhead per call in ms, of the first and the last turns of all sessions. Overhead is the
+   * time of a turn without the time of its providers.
    */
   first: Spread;
   last: Spread;
-  /** The same of the bare loop, which has no log. */
+  /** The same for the bare loop, which has no log. */
   bareFirst: Spread;
   bareLast: Spread;
   /** Growth of the overhead per call and round, in µs; one value per session. */
   slopeMicros: Spread;
   bareSlopeMicros: Spread;
-  /** Per session, its growth minus the growth of the bare loop. */
+  /** For each session, its growth minus the growth of its bare loop. */
   differenceMicros: number[];
 };
 
@@ -31,27 +31,28 @@ const AGENTS = 2;
 const ROUNDS_PER_TURN = 2 * AGENTS + 1;
 const TURNS = 300 / ROUNDS_PER_TURN;
 const SMALL_TURNS = 8;
+/** Number of first turns, and of last turns, that are compared. */
 const EDGE = 15;
 /**
- * Allowed growth of the median session beyond the bare loop on a quiet machine, where sessions
- * without growth vary by 2 or 3 µs.
+ * Allowed growth of the median session beyond the bare loop, in µs, on a quiet machine. There,
+ * sessions without growth vary by 2 or 3 µs.
  */
 const MOST_MICROS = 10;
 /**
- * On a busy machine: a multiple of the bare loops' variation. Sessions vary up to four times as
- * much, and the median of five less.
+ * On a busy machine, the allowed growth is this multiple of the bare loops' variation. Sessions
+ * vary up to four times as much as bare loops; the median of five sessions varies less.
  */
 const VARIATION_FACTOR = 3;
-/** Measured sessions, after a shorter warm-up session for the compiler. */
+/** Number of measured sessions. A shorter warm-up session runs first, to compile the code. */
 const SERIES = 5;
 const WARM_UP_TURNS = 20;
 
 /**
- * A session, turn after turn, each a child of the first: the models' input stays the same, and only
- * the log grows. The bare loop makes the same calls in between.
+ * Plays many turns of a session. Every turn is a child of the first turn, so the models' input
+ * stays the same and only the log grows. After each turn the bare loop makes the same calls.
  */
 export const SLOPE: Measurement = {
-  ...describedAs("slope"),
+  ...descriptionOf("slope"),
   async measure(bench): Promise<Figure> {
     const data = await measureSlope(
       await bench.machines.disk(),
@@ -83,9 +84,9 @@ export const SLOPE: Measurement = {
 };
 
 /**
- * Whether a round costs more the longer the log is. Input: each session's growth minus that of its
- * bare loop, and the growth of the bare loops, in µs. Bare loops have no log, so their growth is
- * the machine's.
+ * Whether a round costs more if the log is longer. `differences`: each session's growth minus the
+ * growth of its bare loop. `bare`: the growth of the bare loops. Both are in µs. Bare loops have no
+ * log, so their growth comes from the machine.
  */
 export function judgeGrowth({
   differences,
@@ -103,7 +104,7 @@ export function judgeGrowth({
 async function measureSlope({ service, bare }: Runtime, turns: number): Promise<SlopeFigure> {
   const members = teamOf(AGENTS);
   const providers = await startTeam(LOAD, members);
-  const timed = async (run: () => Promise<unknown>) => {
+  const overheadOf = async (run: () => Promise<unknown>) => {
     const before = providers.requests().length;
     const startedAt = now();
     await run();
@@ -113,29 +114,29 @@ async function measureSlope({ service, bare }: Runtime, turns: number): Promise<
   try {
     await watchRun(service, runRequest(providers, members));
     const job = JSON.stringify(replayOf(providers, providers.requests().slice()));
-    const oneSession = async (turns: number): Promise<Series> => {
+    const playSession = async (turns: number): Promise<Series> => {
       const { sessionId } = await watchRun(service, runRequest(providers, members));
       const series: Series = { ours: [], bare: [] };
       for (let turn = 1; turn < turns; turn += 1) {
         series.ours.push(
-          await timed(() =>
+          await overheadOf(() =>
             watchTurn(service, sessionId, { question: "Once more?", parent_turn: 1 }),
           ),
         );
-        series.bare.push(await timed(async () => (await post(`${bare}/loop`, job)).text()));
+        series.bare.push(await overheadOf(async () => (await post(`${bare}/loop`, job)).text()));
       }
       return series;
     };
-    await oneSession(WARM_UP_TURNS);
+    await playSession(WARM_UP_TURNS);
     const all: Series[] = [];
-    while (all.length < SERIES) all.push(await oneSession(turns));
+    while (all.length < SERIES) all.push(await playSession(turns));
     return { rounds: turns * ROUNDS_PER_TURN, ...toFigure(all) };
   } finally {
     await providers.close();
   }
 }
 
-/** Turn by turn: the time of each call without its provider, in ms. */
+/** The overhead per call in ms, of each turn. */
 type Series = Record<"ours" | "bare", number[]>;
 
 function toFigure(all: readonly Series[]): Omit<SlopeFigure, "rounds"> {

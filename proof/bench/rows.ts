@@ -4,7 +4,7 @@ import { z } from "zod";
 import type { SimulatedProviders } from "../../simulated/providers/server";
 import { type Spread, spread } from "./arithmetic";
 import type { BatchJob } from "./batches";
-import { describedAs } from "./descriptions";
+import { descriptionOf } from "./descriptions";
 import { aim, type Figure, type Line, type Measurement, range } from "./figure";
 import { Reader } from "./reader";
 import { post, type StartedRun, startRun, statusOf } from "./run-client";
@@ -50,7 +50,7 @@ const LOAD = {
 const MEMBERS = teamOf(3);
 
 export const ROWS: Measurement = {
-  ...describedAs("rows"),
+  ...descriptionOf("rows"),
   async measure({ isSmall }): Promise<Figure> {
     const minutes = isSmall ? SMALL_MINUTES : MINUTES;
     const data = await measureRows(minutes);

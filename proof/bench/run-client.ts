@@ -7,21 +7,21 @@ import type { RecordedRequest } from "../../simulated/providers/ledger";
 import type { ServedCall } from "./arithmetic";
 import type { LoopJob } from "./bare-loop";
 
-/** A run as its client saw it: times in ms since the request. */
+/** The times of a run that a client watched, in ms since its request. */
 export type WatchedRun = { sessionId: string; firstEventMs: number; wallMs: number };
 
 /** Starts a run and follows its stream to the end. Throws if the run does not complete. */
 export const watchRun = (service: string, body: string): Promise<WatchedRun> =>
   watch(`${service}/api/runs`, body);
 
-/** The same for the next turn of a session. */
+/** Starts the next turn of a session and follows its stream to the end, like `watchRun`. */
 export const watchTurn = (
   service: string,
   sessionId: string,
   turn: Record<string, unknown>,
 ): Promise<WatchedRun> => watch(`${service}/api/sessions/${sessionId}/turns`, JSON.stringify(turn));
 
-/** Uses one connection, which must last: a benchmark does not resume. */
+/** Reads the whole stream over one connection. Throws if the connection is lost. */
 async function watch(url: string, body: string): Promise<WatchedRun> {
   const startedAt = performance.now();
   const response = await post(url, body, "text/event-stream");
@@ -44,14 +44,14 @@ export type StartedRun = { sessionId: string; turn: string; events: string };
 export const startRun = (service: string, body: string): Promise<StartedRun> =>
   start(service, "/api/runs", body);
 
-/** The same for the next turn of a session. */
+/** Starts the next turn of a session without a reader. */
 export const startTurn = (
   service: string,
   sessionId: string,
   turn: Record<string, unknown>,
 ): Promise<StartedRun> => start(service, `/api/sessions/${sessionId}/turns`, JSON.stringify(turn));
 
-/** Without an idempotency key, which would cost the service a lookup. */
+/** Sends no idempotency key, because the key would cost the service a lookup. */
 async function start(server: string, path: string, data: string): Promise<StartedRun> {
   const body = { type: "application/json", data };
   const answer = await new Client({ server }).json({ method: "POST", path, body });
@@ -64,7 +64,7 @@ export async function statusOf(turn: string): Promise<string> {
   return TurnResponseSchema.parse(await (await fetch(turn)).json()).status;
 }
 
-/** Waits until a turn has ended; returns its status. Throws if it runs too long. */
+/** Polls a turn until it has ended; returns its status. Throws after `LONGEST_RUN_MS`. */
 export async function endOf(turn: string, everyMs = 20): Promise<string> {
   const giveUpAt = performance.now() + LONGEST_RUN_MS;
   while (performance.now() < giveUpAt) {
@@ -78,7 +78,7 @@ export async function endOf(turn: string, everyMs = 20): Promise<string> {
 /** Longer than any run of a measurement, also on a busy machine. */
 export const LONGEST_RUN_MS = 180_000;
 
-/** A request of the benchmark. Throws unless it succeeds. */
+/** Sends a POST request. Throws unless the response is a success. */
 export async function post(
   url: string,
   body: string,
@@ -105,7 +105,7 @@ export function servedSince(providers: SimulatedProviders, before: number): Serv
     }));
 }
 
-/** The same requests for a bare loop, stage by stage in the original order. */
+/** A job for the bare loop with the recorded requests, by stage in their original order. */
 export function replayOf(
   providers: SimulatedProviders,
   records: readonly RecordedRequest[],

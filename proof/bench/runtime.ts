@@ -8,12 +8,14 @@ import { WranglerConfigSchema } from "../../local/schema";
 import { type Bundle, type Bundles, bundleBoth } from "./bundles";
 
 /**
- * One workerd process with two Workers: the deployable service and the lower bound. Each has its
- * own socket, without the development proxy. They share a process, so that the machine affects both
- * alike.
+ * One workerd process with two Workers: the deployable service and the Worker of the lower bounds.
+ * Each Worker has its own socket, without the development proxy. They share a process, so that a
+ * slow machine affects both in the same way.
  */
 export type Runtime = {
+  /** Origin of the service. */
   service: string;
+  /** Origin of the Worker of the lower bounds. */
   bare: string;
   /** CPU time of the whole process so far, in ms. */
   cpuMs(): number;
@@ -25,8 +27,9 @@ export type Runtime = {
 const DIRECT = { unsafeDirectSockets: [{ host: "127.0.0.1", port: 0 }] };
 
 /**
- * `storage`: an existing directory, in which the runtime uses a new folder until it is stopped.
- * `entry`: a module that replaces the service's. `variables`: additional variables.
+ * Starts a runtime. `storage`: an existing directory; the runtime creates a folder in it and
+ * removes the folder when it stops. `entry`: a module that replaces the service's entry module.
+ * `variables`: additional environment variables.
  */
 export async function startRuntime(
   storage: string,
@@ -35,14 +38,14 @@ export async function startRuntime(
 ): Promise<Runtime> {
   const dir = await mkdtemp(path.join(storage, "massgen-bench-"));
   const removeFiles = () => rmSync(dir, { recursive: true, force: true });
-  // Also after an interrupt: storage in memory would stay allocated.
+  // Removes the files also after an interrupt. Otherwise storage in memory would stay allocated.
   process.once("exit", removeFiles);
   const bundles = await bundleBoth(dir, entry);
   const state = path.join(dir, "state");
-  const before = childrenNamed("workerd");
+  const earlierProcesses = childrenNamed("workerd");
   const miniflare = new Miniflare(options(bundles, state, variables));
   await miniflare.ready;
-  const workerd = childrenNamed("workerd").find((pid) => !before.includes(pid));
+  const workerd = childrenNamed("workerd").find((pid) => !earlierProcesses.includes(pid));
   if (workerd === undefined) throw new Error("The runtime's process was not found.");
   await migrate(miniflare);
   return {
@@ -112,10 +115,10 @@ async function migrate(miniflare: Miniflare): Promise<void> {
   }
 }
 
-/** Ms per tick of `/proc`: the kernel reports 100 ticks per second on every machine. Linux only. */
+/** `/proc` counts CPU time in ticks. Linux reports 100 ticks per second on every machine. */
 const MS_PER_TICK = 10;
 
-/** CPU time that a process has used so far, of all threads, user and system, in ms. */
+/** CPU time that all threads of a process have used so far, in user and system mode, in ms. */
 function cpuMs(pid: number): number {
   const [user, system] = fieldsOf(pid).slice(11, 13);
   return (Number(user) + Number(system)) * MS_PER_TICK;
@@ -139,7 +142,8 @@ function isChild(pid: number, name: string): boolean {
 }
 
 /**
- * The fields of `/proc/<pid>/stat` after the name, from the state on. The name may contain spaces.
+ * The fields of `/proc/<pid>/stat` after the process name; the first is the state. The name is in
+ * brackets and may contain spaces.
  */
 function fieldsOf(pid: number): string[] {
   const stat = readFileSync(`/proc/${pid}/stat`, "utf8");

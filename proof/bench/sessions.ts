@@ -1,14 +1,14 @@
 import { now } from "../../simulated/providers/play";
 import { criticalPathMs, type Spread, spread } from "./arithmetic";
-import { describedAs } from "./descriptions";
+import { descriptionOf } from "./descriptions";
 import { type Figure, type Measurement, range, ratio, times } from "./figure";
 import { post, replayOf, servedSince, watchRun } from "./run-client";
 import type { Runtime } from "./runtime";
 import { runRequest, startTeam, teamOf } from "./simulated-team";
 
 /**
- * The cost of concurrent sessions, the number of sessions that would fill a core, and measurements
- * with that number.
+ * The CPU time of concurrent sessions, and the number of sessions that would keep one core busy.
+ * `full` holds the measurements with that number of sessions.
  */
 type SessionsFigure = {
   sessions: number;
@@ -17,16 +17,18 @@ type SessionsFigure = {
    */
   cpuPerSecondMs: Spread;
   bareCpuPerSecondMs: Spread;
+  /** Number of sessions that would keep one core busy, computed from `cpuPerSecondMs`. */
   perCore: number;
   barePerCore: number;
-  /** Wall time of the sessions over the critical path of a single session. */
+  /** Wall time of each session, divided by the critical path of a single session. */
   stretch: Spread;
   bareStretch: Spread;
   full: FullFigure;
 };
 
 /**
- * The computed number of sessions that fill a core, all started at once, which stretches them too.
+ * Measurements with as many sessions as would keep one core busy. All sessions start at the same
+ * time, which also makes them slower.
  */
 type FullFigure = {
   sessions: number;
@@ -42,7 +44,7 @@ type FullFigure = {
 
 const SESSIONS = 40;
 const RUNS = 5;
-/** 300 ms to the first token, then 50 tokens a second: a typical model. */
+/** The pace of a typical model: 300 ms to the first token, then 50 tokens per second. */
 const LOAD = {
   answerTokens: 60,
   voteTokens: 20,
@@ -51,7 +53,7 @@ const LOAD = {
 };
 
 export const SESSIONS_AT_ONCE: Measurement = {
-  ...describedAs("sessions"),
+  ...descriptionOf("sessions"),
   async measure(bench): Promise<Figure> {
     const [sessionsAtOnce, most] = bench.isSmall ? [4, 8] : [SESSIONS, Number.POSITIVE_INFINITY];
     const size = { sessions: sessionsAtOnce, most, runs: times(RUNS, bench) };
@@ -92,8 +94,11 @@ export const SESSIONS_AT_ONCE: Measurement = {
   },
 };
 
-/** The wall time of each session, the CPU time per second of all, and the number of busy cores. */
-type BatchSpeed = { cpuPerSecond: number; cores: number; walls: number[] };
+/**
+ * The measurement of one batch of concurrent sessions. `cpuPerSecond`: CPU time in ms per second of
+ * one session. `cores`: the average number of busy cores. `wallsMs`: the wall time of each session.
+ */
+type BatchSpeed = { cpuPerSecond: number; cores: number; wallsMs: number[] };
 type Pair = Record<"ours" | "bare", BatchSpeed>;
 
 /** `most`: the upper limit of concurrent sessions. */
@@ -105,35 +110,35 @@ async function measureSessions(
 ): Promise<SessionsFigure> {
   const members = teamOf(3);
   const providers = await startTeam(LOAD, members);
-  const atOnce = async (sessions: number, run: () => Promise<unknown>): Promise<BatchSpeed> => {
+  const runBatch = async (sessions: number, run: () => Promise<unknown>): Promise<BatchSpeed> => {
     const [startedAt, before] = [now(), cpuMs()];
-    const walls = await Promise.all(
+    const wallsMs = await Promise.all(
       Array.from({ length: sessions }, async () => {
         await run();
         return now() - startedAt;
       }),
     );
-    const seconds = walls.reduce((sum, ms) => sum + ms, 0) / 1_000;
+    const seconds = wallsMs.reduce((sum, ms) => sum + ms, 0) / 1_000;
     const usedMs = cpuMs() - before;
-    return { cpuPerSecond: usedMs / seconds, cores: usedMs / Math.max(...walls), walls };
+    return { cpuPerSecond: usedMs / seconds, cores: usedMs / Math.max(...wallsMs), wallsMs };
   };
   try {
     await watchRun(service, runRequest(providers, members));
     const job = JSON.stringify(replayOf(providers, providers.requests().slice()));
     const pathMs = criticalPathMs(servedSince(providers, 0));
     const pairOf = async (sessions: number): Promise<Pair> => ({
-      ours: await atOnce(sessions, () => watchRun(service, runRequest(providers, members))),
-      bare: await atOnce(sessions, async () => (await post(`${bare}/loop`, job)).text()),
+      ours: await runBatch(sessions, () => watchRun(service, runRequest(providers, members))),
+      bare: await runBatch(sessions, async () => (await post(`${bare}/loop`, job)).text()),
     });
     const pairs: Pair[] = [];
     for (let at = 0; at <= size.runs; at += 1) pairs.push(await pairOf(size.sessions));
-    const warm = pairs.slice(1); // The first run lets the compiler do its work.
+    const warm = pairs.slice(1); // In the first run the code is not yet compiled.
     const cpuPerSecondMs = spread(warm.map(({ ours }) => ours.cpuPerSecond));
     const bareCpuPerSecondMs = spread(warm.map((pair) => pair.bare.cpuPerSecond));
     const perCore = 1_000 / cpuPerSecondMs.median;
-    const atFull = Math.min(Math.round(perCore), size.most);
+    const fullSessions = Math.min(Math.round(perCore), size.most);
     const full: Pair[] = [];
-    while (full.length < size.runs) full.push(await pairOf(atFull));
+    while (full.length < size.runs) full.push(await pairOf(fullSessions));
     return {
       sessions: size.sessions,
       cpuPerSecondMs,
@@ -142,7 +147,7 @@ async function measureSessions(
       barePerCore: 1_000 / bareCpuPerSecondMs.median,
       ...stretchOf(warm, pathMs),
       full: {
-        sessions: atFull,
+        sessions: fullSessions,
         ...stretchOf(full, pathMs),
         cores: spread(full.map(({ ours }) => ours.cores)),
         bareCores: spread(full.map((pair) => pair.bare.cores)),
@@ -158,6 +163,6 @@ function stretchOf(
   pathMs: number,
 ): { stretch: Spread; bareStretch: Spread } {
   const of = (whose: keyof Pair) =>
-    spread(pairs.flatMap((pair) => pair[whose].walls.map((ms) => ms / pathMs)));
+    spread(pairs.flatMap((pair) => pair[whose].wallsMs.map((ms) => ms / pathMs)));
   return { stretch: of("ours"), bareStretch: of("bare") };
 }

@@ -7,10 +7,10 @@ import {
 import { answersThenVotes, paced } from "../../simulated/providers/scripts";
 import { type SimulatedProviders, startSimulatedProviders } from "../../simulated/providers/server";
 
-/** `delayMs`: additional delay before its replies. */
+/** An agent of the simulated team. `delayMs`: additional delay before each of its replies. */
 export type Member = { id: string; model: string; delayMs?: number };
 
-/** Models with large windows and output caps, so that no limit ends a long reply. */
+/** The default team. Its models have large context windows and output caps for long replies. */
 export const TRIO: readonly Member[] = ["gpt-4.1", "gpt-4.1-mini", "gpt-4.1-nano"].map((model) => ({
   id: model,
   model,
@@ -24,10 +24,13 @@ export const teamOf = (size: number, staggerMs = 0): Member[] =>
     delayMs: place * staggerMs,
   }));
 
-/** The calls of a run in which every agent answers once and votes once, and one presents. */
+/** Number of calls if every agent answers once and votes once, and one agent presents. */
 export const idealCalls = (size: number): number => 2 * size + 1;
 
-/** The length of the team's replies; one token is one chunk. */
+/**
+ * The length and pace of the team's replies. One token is one chunk. `pace`: `null` for replies
+ * without delay.
+ */
 export type Load = {
   answerTokens: number;
   voteTokens: number;
@@ -35,21 +38,21 @@ export type Load = {
   pace: Pace | null;
 };
 
-/** Agents that answer, vote and present; each reply has exactly the chunks of the load. */
+/** Starts providers for agents that answer, vote and present, with the reply lengths of `load`. */
 export function startTeam(
   load: Load,
   members: readonly Member[] = TRIO,
 ): Promise<SimulatedProviders> {
   const models = members.map(({ model, delayMs = 0 }) => {
     const pace = load.pace && { ...load.pace, ttftMs: load.pace.ttftMs + delayMs };
-    return [model, pacedBy(pace, member(model, load))] as const;
+    return [model, withPace(pace, scriptOf(model, load))] as const;
   });
   return startSimulatedProviders({ models: Object.fromEntries(models) });
 }
 
 const QUESTION = "How much time does the service itself take?";
 
-/** The body of a run with this team. */
+/** The body of the request that starts a run with this team. */
 export function runRequest(
   { baseUrl }: Pick<SimulatedProviders, "baseUrl">,
   members: readonly Member[] = TRIO,
@@ -61,23 +64,25 @@ export function runRequest(
   return JSON.stringify({ question: QUESTION, config: { agents } });
 }
 
-function member(model: string, { answerTokens, voteTokens, presentationTokens }: Load): Script {
+function scriptOf(model: string, { answerTokens, voteTokens, presentationTokens }: Load): Script {
   return answersThenVotes({
-    answer: filling(answerTokens, `${model} says: `, (content) =>
+    answer: textOfLength(answerTokens, `${model} says: `, (content) =>
       argumentsText({ name: "new_answer", arguments: { content } }),
     ),
-    reason: filling(voteTokens, "", (reason) =>
+    reason: textOfLength(voteTokens, "", (reason) =>
       argumentsText({ name: "vote", arguments: { agent_id: "agent1", reason } }),
     ),
-    presentation: filling(presentationTokens, "", (text) => text),
+    presentation: textOfLength(presentationTokens, "", (text) => text),
   });
 }
 
-const pacedBy = (pace: Pace | null, script: Script): Script =>
+const withPace = (pace: Pace | null, script: Script): Script =>
   pace ? paced(pace, script) : script;
 
-/** A text whose encoded form has exactly so many tokens. */
-function filling(tokens: number, start: string, whole: (text: string) => string): string {
-  const room = tokens * CHARACTERS_PER_TOKEN - whole(start).length;
-  return start + "It is as long as it has to be. ".repeat(Math.ceil(room / 31)).slice(0, room);
+/** A text that begins with `start` and has exactly `tokens` tokens after `encode`. */
+function textOfLength(tokens: number, start: string, encode: (text: string) => string): string {
+  const missing = tokens * CHARACTERS_PER_TOKEN - encode(start).length;
+  return start + FILLER.repeat(Math.ceil(missing / FILLER.length)).slice(0, missing);
 }
+
+const FILLER = "It is as long as it has to be. ";

@@ -6,13 +6,13 @@ import { ServiceProcess } from "../../simulated/service/service-process";
 import { type Spread, spread } from "./arithmetic";
 import { BareProcess } from "./bare-process";
 import { configFor } from "./bundles";
-import { describedAs } from "./descriptions";
+import { descriptionOf } from "./descriptions";
 import { aim, type Figure, type Measurement, millis, times } from "./figure";
 
 const STARTS = 7;
 
 export const BUNDLE: Measurement = {
-  ...describedAs("bundle"),
+  ...descriptionOf("bundle"),
   async measure(): Promise<Figure> {
     const data = { service: await bundleSize(), bare: await bareSize() };
     const describe = ({ gzip, raw }: BundleSize) => `${kib(gzip)} KiB (raw ${kib(raw)})`;
@@ -42,13 +42,11 @@ async function bareSize(): Promise<BundleSize> {
   }
 }
 
-/**
- * From the start of the runtime to its first answer, with the service and with a one-line Worker.
- */
+/** Time in ms from the start of the runtime to its first answer. `bare`: with a one-line Worker. */
 type ColdStartFigure = { service: Spread; bare: Spread };
 
 export const COLD_START: Measurement = {
-  ...describedAs("cold-start"),
+  ...descriptionOf("cold-start"),
   async measure(bench): Promise<Figure> {
     const data = await measureStarts(times(STARTS, bench));
     return {
@@ -76,7 +74,7 @@ async function measureStarts(starts: number): Promise<ColdStartFigure> {
       bares.push(await bare.start());
       await bare.kill();
     }
-    // The first start reads the files.
+    // The first start is excluded, because it reads the files from disk.
     return { service: spread(services.slice(1)), bare: spread(bares.slice(1)) };
   } finally {
     await bare.stop();

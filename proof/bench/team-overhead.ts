@@ -1,6 +1,6 @@
 import { now } from "../../simulated/providers/play";
 import { criticalPathMs, ratios, type Spread, spread } from "./arithmetic";
-import { describedAs } from "./descriptions";
+import { descriptionOf } from "./descriptions";
 import {
   type Bench,
   type Figure,
@@ -16,13 +16,17 @@ import { post, replayOf, servedSince, watchRun } from "./run-client";
 import type { Runtime } from "./runtime";
 import { idealCalls, runRequest, startTeam, teamOf } from "./simulated-team";
 
-/** Wall time over the critical path for teams of various sizes and speeds, with their calls. */
+/** The time and the calls of a team of a certain size and speed. */
 type TeamFigure = {
   agents: number;
+  /** By how much each agent is slower than the previous agent. */
   staggerMs: number;
   wallMs: Spread;
+  /** Wall time divided by the critical path. */
   service: Spread;
+  /** The same ratio for the bare loop in the same runtime. */
   bareInWorkerd: Spread;
+  /** Model calls per run. */
   calls: Spread;
   /** CPU time of the whole process per call, in ms. */
   cpuPerCallMs: Spread;
@@ -31,7 +35,7 @@ type TeamFigure = {
 
 type Shape = { agents: number; staggerMs: number };
 
-/** 100 ms to the first token, then one every 5 ms. */
+/** 100 ms to the first token, then one token every 5 ms. */
 const LOAD = {
   answerTokens: 20,
   voteTokens: 20,
@@ -47,12 +51,12 @@ const SMALL: readonly Shape[] = [2, 3, 4].flatMap((agents) => [
 const LARGE: readonly Shape[] = [3, 8, 16, 32].map((agents) => ({ agents, staggerMs: 0 }));
 
 export const TEAMS: Measurement = {
-  ...describedAs("teams"),
+  ...descriptionOf("teams"),
   measure: async (bench) => toFigure(await measureShapes(bench, SMALL)),
 };
 
 export const AGENTS: Measurement = {
-  ...describedAs("agents"),
+  ...descriptionOf("agents"),
   measure: async (bench) => toFigure(await measureShapes(bench, LARGE)),
 };
 
@@ -93,7 +97,7 @@ async function measureShape(
       const ours = await timed(() => watchRun(service, runRequest(providers, members)));
       pairs.push({ ours, bare: await timed(async () => (await post(`${bare}/loop`, job)).text()) });
     }
-    const warm = pairs.slice(1); // The first run lets the compiler do its work.
+    const warm = pairs.slice(1); // In the first run the code is not yet compiled.
     const ours = warm.map((pair) => pair.ours);
     return {
       agents,

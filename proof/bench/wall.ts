@@ -12,7 +12,7 @@ import { type LoopJob, runBareLoop } from "./bare-loop";
 import { takeFit } from "./fit-runs";
 import { post, replayOf, servedSince, watchRun } from "./run-client";
 import type { Runtime } from "./runtime";
-import { describedAs } from "./descriptions";
+import { descriptionOf } from "./descriptions";
 import {
   aim,
   type Bench,
@@ -26,18 +26,21 @@ import {
 } from "./figure";
 import { idealCalls, runRequest, startTeam, TRIO } from "./simulated-team";
 
-/** Wall time over the providers' time, for the service and for two loops without a log. */
+/**
+ * Wall time divided by the critical path, for the service and for two bare loops without a log: one
+ * in the Workers runtime, one in Node.
+ */
 type WallFigure = {
   service: Spread;
   bareInWorkerd: Spread;
   bareInNode: Spread;
   serviceMs: Spread;
   criticalPathMs: Spread;
-  /** The session of one of these runs. */
+  /** The id of the last run's session. */
   lastSession: string;
   /**
-   * Of each vote and each presentation: from the end of the previous stage to its arrival at the
-   * provider.
+   * The overhead of each vote and each presentation: the time from the end of the previous stage to
+   * the arrival of the call at the provider.
    */
   overheadMs: Record<"service" | "bareInWorkerd", Spread>;
   /**
@@ -47,23 +50,26 @@ type WallFigure = {
   shareMs: Record<"service" | "bareInWorkerd", Spread>;
   /** The time outside the critical path, by place. */
   gapsMs: Record<"service" | "bareInWorkerd", Record<keyof Gaps, Spread>>;
-  /** Runs of the service with another number of calls. They are in no other figure. */
+  /** Number of runs of the service that did not make exactly `CALLS` calls. They are excluded. */
   setAside: number;
 };
 
 const AIMS = { ratio: 1.04, overheadMs: 5 };
 const RUNS = 7;
-/** The first runs are not counted: they let the compiler do its work. */
-const WARMING = 2;
+/** Number of first runs that are excluded, because the code is not yet compiled. */
+const WARM_UP = 2;
 /**
- * The limit of tries, also in the smallest size: if other work delays votes, some runs are usable
- * all the same.
+ * The limit of tries, also in the smallest size. On a busy machine votes are late and many runs are
+ * unusable.
  */
 const MOST_TRIED = 3 * RUNS;
-/** More calls mean a vote that was cast too early, which is another kind of run. */
+/**
+ * Calls of a usable run. A run has more calls if an agent voted before it saw all answers, and then
+ * its time is not comparable.
+ */
 const CALLS = idealCalls(TRIO.length);
 const TOKENS = 40;
-/** 200 ms to the first token, then one every 5 ms. */
+/** 200 ms to the first token, then one token every 5 ms. */
 const LOAD = {
   answerTokens: TOKENS,
   voteTokens: TOKENS,
@@ -72,7 +78,7 @@ const LOAD = {
 };
 
 export const WALL: Measurement = {
-  ...describedAs("wall"),
+  ...descriptionOf("wall"),
   async measure(bench): Promise<Figure> {
     const data = await bench.machines.onBoth((runtime) => measureWall(runtime, bench));
     return {
@@ -105,9 +111,9 @@ function linesOf(figure: WallFigure, where: string): Line[] {
     },
     {
       figure: "  before + between + within + after stages",
-      measured: sumOf(gapsMs.service),
+      measured: sumText(gapsMs.service),
       runs,
-      bound: `bare loop ${sumOf(gapsMs.bareInWorkerd)}`,
+      bound: `bare loop ${sumText(gapsMs.bareInWorkerd)}`,
     },
     {
       figure: `overhead per call, ${where}`,
@@ -125,8 +131,8 @@ function linesOf(figure: WallFigure, where: string): Line[] {
   ];
 }
 
-/** The sums of medians. */
-const sumOf = ({
+/** The medians of the gaps as a sum, for example "10.0 + 20.0 + 10.0 + 3.0 ms". */
+const sumText = ({
   beforeFirst,
   between,
   withinStages,
@@ -142,7 +148,7 @@ async function measureWall({ service, bare }: Runtime, bench: Bench): Promise<Wa
   try {
     let lastSession = "";
     const run = () =>
-      timed(providers, async () => {
+      timeRun(providers, async () => {
         lastSession = (await watchRun(service, runRequest(providers))).sessionId;
       });
     let job: LoopJob | null = null;
@@ -151,25 +157,25 @@ async function measureWall({ service, bare }: Runtime, bench: Bench): Promise<Wa
       const ofService = await run();
       if (!ofService) return null;
       job ??= replayOf(providers, providers.requests().slice(before));
-      const same = job;
-      const bareInWorkerd = await timed(providers, async () =>
-        (await post(`${bare}/loop`, JSON.stringify(same))).text(),
+      const loopJob = job;
+      const bareInWorkerd = await timeRun(providers, async () =>
+        (await post(`${bare}/loop`, JSON.stringify(loopJob))).text(),
       );
-      const bareInNode = await timed(providers, () => runBareLoop(same));
+      const bareInNode = await timeRun(providers, () => runBareLoop(loopJob));
       if (!bareInWorkerd || !bareInNode)
         throw new Error(`A bare loop did not make exactly ${CALLS} calls.`);
       return { service: ofService, bareInWorkerd, bareInNode };
     };
-    const [wanted, fewest] = [times(RUNS, bench) + WARMING, times(FEWEST_RUNS, bench) + WARMING];
+    const [wanted, fewest] = [times(RUNS, bench) + WARM_UP, times(FEWEST_RUNS, bench) + WARM_UP];
     const { fit, setAside } = await takeFit(measure, { wanted, fewest, most: MOST_TRIED });
-    return { ...toFigure(fit.slice(WARMING)), setAside, lastSession };
+    return { ...toFigure(fit.slice(WARM_UP)), setAside, lastSession };
   } finally {
     await providers.close();
   }
 }
 
-/** `null` for a run with another number of calls. */
-async function timed(
+/** Measures a run; returns `null` if it did not make exactly `CALLS` calls. */
+async function timeRun(
   providers: SimulatedProviders,
   run: () => Promise<unknown>,
 ): Promise<Timing | null> {

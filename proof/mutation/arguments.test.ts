@@ -34,7 +34,7 @@ describe("the arguments of npm run mutation-score", () => {
       expected: { ...DEFAULTS, sample: 9, seed: 5, sessions: 0, least: 0 },
     },
     { argv: ["--help", "--of", "chequer"], expected: null },
-  ])("$argv are $expected", ({ argv, expected }) => {
+  ])("$argv are parsed as $expected", ({ argv, expected }) => {
     expect(parseMutationScoreArguments(argv)).toEqual(expected);
   });
 
@@ -50,7 +50,7 @@ describe("the arguments of npm run mutation-score", () => {
     expect(() => parseMutationScoreArguments(argv)).toThrow(new UsageError(message));
   });
 
-  it("refuse an unknown option", () => {
+  it("are refused if an option is unknown", () => {
     expect(() => parseMutationScoreArguments(["--sedes", "5"])).toThrow("'--sedes'");
   });
 });

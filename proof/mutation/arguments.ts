@@ -33,7 +33,10 @@ const OPTIONS = {
   record: { type: "boolean" },
   help: { type: "boolean" },
 } as const;
-/** `sample`: `null` for all mutants. */
+/**
+ * `file`: a text that the place of a mutant must contain. `sample`: `null` for all mutants.
+ * `least`: the lowest score that passes, in percent. `jobs`: the number of worker processes.
+ */
 export type MutationScoreArguments = {
   subject: Subject;
   file: string;
@@ -46,7 +49,10 @@ export type MutationScoreArguments = {
   isRecorded: boolean;
 };
 
-/** `null` for `--help`. Throws `UsageError`, or Node's own error, for invalid arguments. */
+/**
+ * Returns `null` for `--help`. Throws `UsageError`, or the error of Node's `parseArgs`, for invalid
+ * arguments.
+ */
 export function parseMutationScoreArguments(
   argv: readonly string[],
 ): MutationScoreArguments | null {

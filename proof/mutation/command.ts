@@ -14,13 +14,20 @@ import { type Survey, SurveySchema, TrialResultSchema } from "./schema";
 import type { Subject } from "./subjects";
 
 const FOLDER = path.resolve(`node_modules/.cache/massgen-edge/mutation-score-${process.pid}`);
-const SURVEY_MS = 300_000;
-/** A mutant may make checks slower. Beyond these limits it counts as endless. */
-const SLOWER = 10;
+const SURVEY_TIMEOUT_MS = 300_000;
+/**
+ * A mutant counts as endless if its checks take this many times as long as without a mutant, and
+ * longer than `LEAST_TIMEOUT_MS`.
+ */
+const TIMEOUT_FACTOR = 10;
 const LEAST_TIMEOUT_MS = 10_000;
-const MORE_HITS = 100;
-const PROGRESS_MS = 10_000;
+/** A mutant also counts as endless if its code runs this many times as often as in the survey. */
+const HIT_LIMIT_FACTOR = 100;
+/** A mutant whose code runs seldom is treated as if its code had run so often. */
+const LEAST_HITS = 100;
+const PROGRESS_EVERY_MS = 10_000;
 
+/** Identifies a mutant by its change and its source line, without the line number. */
 const keyOf = ({
   file,
   text,
@@ -30,32 +37,35 @@ const keyOf = ({
   [file, text, original, replacement].join("\n");
 
 /** All matching mutants, or a random sample. Throws `UsageError` if none matches. */
-function chosen(
+function chooseMutants(
   mutants: readonly Mutant[],
   { file: place, sample, seed }: MutationScoreArguments,
 ): Mutant[] {
-  const left = mutants.filter(({ file, line, column }) =>
+  const matching = mutants.filter(({ file, line, column }) =>
     `${file}:${line}:${column}`.includes(place),
   );
-  if (left.length === 0)
+  if (matching.length === 0)
     throw nothingMatches(
       place,
       mutants.map((mutant) => mutant.file),
     );
-  if (sample === null) return left;
+  if (sample === null) return matching;
   const chance = new Chance(seed);
-  const some: Mutant[] = [];
-  while (some.length < sample && left.length > 0)
-    some.push(...left.splice(chance.int(0, left.length - 1), 1));
-  return some;
+  const drawn: Mutant[] = [];
+  while (drawn.length < sample && matching.length > 0)
+    drawn.push(...matching.splice(chance.int(0, matching.length - 1), 1));
+  return drawn;
 }
 
-/** The bundle that tries mutants, the number of sessions, and the results without a mutant. */
+/**
+ * `file`: the bundle that tries mutants. `sessions`: the number of simulated sessions. `survey`:
+ * the results of all checks without a mutant.
+ */
 type Trial = { file: string; sessions: number; survey: Survey };
 
 /**
- * The checks that reach the mutant, fast ones first. Code that runs while files load can affect any
- * check.
+ * The numbers of the checks that run the mutant's code, the fastest check first. If the code
+ * already runs while files load, these are all checks, because the mutant can affect any check.
  */
 function checksFor(mutant: Mutant, { atLoad, covers, ms }: Survey): number[] {
   const numbers = atLoad.includes(mutant.id) ? [...ms.keys()] : [...(covers[mutant.id] ?? [])];
@@ -69,8 +79,9 @@ async function judge(
 ): Promise<MutantResult> {
   const checks = checksFor(mutant, survey);
   if (checks.length === 0) return { mutant, outcome: "uncovered", by: null };
-  const timeoutMs = Math.max(LEAST_TIMEOUT_MS, SLOWER * survey.ms.reduce((sum, ms) => sum + ms, 0));
-  const hitLimit = MORE_HITS * Math.max(100, survey.hits[mutant.id] ?? 0);
+  const surveyMs = survey.ms.reduce((sum, ms) => sum + ms, 0);
+  const timeoutMs = Math.max(LEAST_TIMEOUT_MS, TIMEOUT_FACTOR * surveyMs);
+  const hitLimit = HIT_LIMIT_FACTOR * Math.max(LEAST_HITS, survey.hits[mutant.id] ?? 0);
   const order = { type: "try", sessions, mutant: mutant.id, checks, hitLimit } as const;
   const isAtLoad = survey.atLoad.includes(mutant.id);
   const answer = await (isAtLoad
@@ -86,7 +97,7 @@ async function judge(
 
 async function surveyOf(file: string, sessions: number): Promise<Survey> {
   const worker = new Worker(file);
-  const answer = await worker.ask({ type: "survey", sessions }, SURVEY_MS);
+  const answer = await worker.ask({ type: "survey", sessions }, SURVEY_TIMEOUT_MS);
   worker.stop();
   const survey = SurveySchema.parse(answer);
   if (survey.failed.length > 0)
@@ -99,20 +110,20 @@ async function judgeAll(
   trial: Trial,
   jobs: number,
 ): Promise<MutantResult[]> {
-  const known = new Set(EQUIVALENTS.map(keyOf));
+  const equivalentKeys = new Set(EQUIVALENTS.map(keyOf));
   const results: MutantResult[] = [];
-  const left = [...mutants];
+  const pending = [...mutants];
   const ticker = setInterval(
     () => console.log(`${results.length} of ${mutants.length} mutants`),
-    PROGRESS_MS,
+    PROGRESS_EVERY_MS,
   );
   const work = async (): Promise<void> => {
     const worker = new Worker(trial.file);
-    for (let mutant = left.shift(); mutant; mutant = left.shift()) {
-      const seen = await judge(worker, mutant, trial);
-      const isKnown =
-        known.has(keyOf(mutant)) && (seen.outcome === "survived" || seen.outcome === "uncovered");
-      results.push(isKnown ? { ...seen, outcome: "equivalent" } : seen);
+    for (let mutant = pending.shift(); mutant; mutant = pending.shift()) {
+      const result = await judge(worker, mutant, trial);
+      const isUnnoticed = result.outcome === "survived" || result.outcome === "uncovered";
+      const isEquivalent = isUnnoticed && equivalentKeys.has(keyOf(mutant));
+      results.push(isEquivalent ? { ...result, outcome: "equivalent" } : result);
     }
     worker.stop();
   };
@@ -129,7 +140,7 @@ export async function measure(options: MutationScoreArguments): Promise<number> 
   const started = performance.now();
   const { folder, tests } = options.subject;
   const instrumented = await instrument(folder);
-  const mutants = chosen(instrumented.mutants, options);
+  const mutants = chooseMutants(instrumented.mutants, options);
   const keys = new Set(instrumented.mutants.map(keyOf));
   const outdated = EQUIVALENTS.filter(
     (one) => one.file.startsWith(`${folder}/`) && !keys.has(keyOf(one)),
@@ -154,7 +165,7 @@ export async function measure(options: MutationScoreArguments): Promise<number> 
   for (const { file: where, text } of outdated)
     console.log(`listed as equivalent, but ${where} has no such mutant: ${text}`);
   const { counts, percent, from, to } = scoreOf(results);
-  const whole = results.length === instrumented.mutants.length;
+  const isComplete = results.length === instrumented.mutants.length;
   console.log(`\n${tableOf(results)}\n`);
   console.log(`mutants     ${results.length}, of ${instrumented.mutants.length} in ${folder}`);
   console.log(
@@ -168,7 +179,7 @@ export async function measure(options: MutationScoreArguments): Promise<number> 
   console.log(
     `seconds     ${((performance.now() - started) / 1_000).toFixed(0)} on ${options.jobs} cores`,
   );
-  const interval = whole
+  const interval = isComplete
     ? ""
     : `, of all mutants ${from.toFixed(1)} to ${to.toFixed(1)} % with 95 % confidence`;
   console.log(`score       ${percent.toFixed(1)} %${interval}`);

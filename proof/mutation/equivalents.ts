@@ -1,6 +1,6 @@
 /**
- * A mutant that no test can notice: its place, as the source line in which it begins, and the
- * reason.
+ * A mutant that no test can notice. `text`: the source line in which the mutant begins. `original`
+ * and `replacement`: the changed code. `reason`: why the behaviour stays the same.
  */
 type Equivalent = {
   file: string;
@@ -11,8 +11,8 @@ type Equivalent = {
 };
 
 /**
- * Mutants that are not counted. An entry that matches no mutant is reported, so that the list stays
- * current.
+ * Mutants that the score does not count. The command reports an entry that matches no mutant, so
+ * that outdated entries are removed.
  */
 export const EQUIVALENTS: readonly Equivalent[] = [
   {
@@ -20,28 +20,28 @@ export const EQUIVALENTS: readonly Equivalent[] = [
     text: 'case "new":',
     original: '"new"',
     replacement: '""',
-    reason: "Falls out of the switch with undefined, which its only caller treats like null.",
+    reason: "The switch then returns undefined, which its only caller treats like null.",
   },
   {
     file: "src/coordination/budget/budget.ts",
     text: "const { price, hosted_tools = [] } = agent;",
     original: "[]",
     replacement: '["Stryker was here"]',
-    reason: "A text has neither name nor price, so it counts as no use at no price.",
+    reason: "A string has no name and no price, so it adds no use and no cost.",
   },
   {
     file: "src/coordination/byte-length.ts",
     text: "if (jsonBytes(text) <= maxBytes) return text;",
     original: "jsonBytes(text) <= maxBytes",
     replacement: "jsonBytes(text) < maxBytes",
-    reason: "The loop below keeps all of a text that just fits.",
+    reason: "The loop below also keeps the whole text if the text has exactly the limit.",
   },
   {
     file: "src/coordination/byte-length.ts",
     text: "if (jsonBytes(text) <= maxBytes) return text;",
     original: "jsonBytes(text) <= maxBytes",
     replacement: "false",
-    reason: "The loop below keeps all of a text that fits; this only spares it.",
+    reason: "The loop below also keeps the whole text; this line only avoids the loop.",
   },
   {
     file: "src/coordination/call/calls.ts",
@@ -49,21 +49,21 @@ export const EQUIVALENTS: readonly Equivalent[] = [
     original: "event",
     replacement: "true",
     reason:
-      "A tool in flight is always one of its agent's open round, so there is always an event.",
+      "A running tool always belongs to the open round of its agent, so there is always an event.",
   },
   {
     file: "src/coordination/decide.ts",
     text: 'case "clock":',
     original: '"clock"',
     replacement: '""',
-    reason: "The last case does nothing; without it the switch does nothing either.",
+    reason: "This case does nothing, and the switch does nothing without it.",
   },
   {
     file: "src/coordination/effects.ts",
     text: "return turn && attempt ? { turn: Number(turn), attempt: Number(attempt) } : null;",
     original: "turn && attempt",
     replacement: "turn || attempt",
-    reason: "The pattern finds both or neither.",
+    reason: "The pattern always finds both values or none.",
   },
   {
     file: "src/coordination/attempt/evolve-attempt.ts",
@@ -77,14 +77,14 @@ export const EQUIVALENTS: readonly Equivalent[] = [
     text: "released: false,",
     original: "false",
     replacement: "true",
-    reason: "Read only for agents with an answer, and set by the round of that answer.",
+    reason: "It is read only for agents with an answer, and the round of the answer sets it.",
   },
   {
     file: "src/coordination/decision/answer.ts",
     text: 'if (maxOverlap >= 1) return "new";',
     original: "maxOverlap >= 1",
     replacement: "maxOverlap > 1",
-    reason: "No overlap is above 1, so the comparison below says the same.",
+    reason: "No overlap is above 1, so the comparison below has the same result.",
   },
   {
     file: "src/coordination/decision/injection.ts",
@@ -98,28 +98,28 @@ export const EQUIVALENTS: readonly Equivalent[] = [
     text: 'if (maxOverlap >= 1) return "new";',
     original: "maxOverlap >= 1",
     replacement: "false",
-    reason: "No overlap is above 1, so the comparison below says the same.",
+    reason: "No overlap is above 1, so the comparison below has the same result.",
   },
   {
     file: "src/coordination/turn/timers.ts",
     text: "const times: number[] = [];",
     original: "[]",
     replacement: '["Stryker was here"]',
-    reason: "A text is later than no time, so it is never the next one.",
+    reason: "A string compares as neither earlier nor later, so it is never the next time.",
   },
   {
     file: "src/coordination/decision/answer.ts",
     text: "return all === 0 ? 0 : a.intersection(b).size / all;",
     original: "all === 0",
     replacement: "false",
-    reason: "0 / 0 is above no limit, just as 0 is.",
+    reason: "0 / 0 is NaN, which is above no limit, like 0.",
   },
   {
     file: "src/coordination/attempt/personas.ts",
     text: "return false;",
     original: "false",
     replacement: "true",
-    reason: "After a new event the rules run again at once, and then nothing is pending.",
+    reason: "After a new event the rules run again immediately, and then nothing is pending.",
   },
   {
     file: "src/coordination/attempt/presentation.ts",
@@ -133,28 +133,28 @@ export const EQUIVALENTS: readonly Equivalent[] = [
     text: 'if (reasons === undefined) return "It wrote nothing.";',
     original: "reasons === undefined",
     replacement: "false",
-    reason: "Without an answer only time or money ends an attempt while an agent is live.",
+    reason: "Without an answer, only a limit of time or cost ends an attempt with a live agent.",
   },
   {
     file: "src/coordination/state.ts",
     text: "(answer) => attempt.agents[answer.agent]?.newest === answer.revision,",
     original: "attempt.agents[answer.agent]?.newest",
     replacement: "attempt.agents[answer.agent].newest",
-    reason: "Every answer belongs to an agent of the team; the operator is for the compiler.",
+    reason: "Every answer belongs to an agent of the team; only the compiler needs the operator.",
   },
   {
     file: "src/coordination/decision/vote.ts",
     text: "if (revision === undefined || !eligible.some((answer) => answer.revision === revision))",
     original: "revision === undefined",
     replacement: "false",
-    reason: "No answer has an undefined revision, so the second condition says the same.",
+    reason: "No answer has an undefined revision, so the second condition has the same result.",
   },
   {
     file: "src/coordination/turn/turn.ts",
     text: "const winning = revision === null ? undefined : draft.attempt.answers[revision - 1];",
     original: "revision === null",
     replacement: "false",
-    reason: "There is no answer at -1 either.",
+    reason: "null - 1 is -1, and there is no answer at index -1.",
   },
   {
     file: "checker/answers.ts",

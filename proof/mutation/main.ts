@@ -2,9 +2,10 @@ import { runCommand } from "../../local/command-line";
 import { parseMutationScoreArguments, USAGE } from "./arguments";
 
 /**
- * Mutates the rules, or the simulation's independent checker, in every small way, one at a time,
- * and checks whether their tests, the recorded sessions or the simulation notice. Exit code 1: the
- * score is below `--least`. Exit code 2: invalid arguments.
+ * Makes many small changes (mutants) in the rules or in the simulation's independent checker, one
+ * at a time. Checks whether the tests, the recorded sessions or the simulation notice each mutant.
+ * Exits with 1 if the score is below `--least` or an entry of `EQUIVALENTS` is outdated, with 2 for
+ * invalid arguments.
  */
 async function main(): Promise<number> {
   const args = parseMutationScoreArguments(process.argv.slice(2));

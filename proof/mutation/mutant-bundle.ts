@@ -5,7 +5,7 @@ import type { InstrumentedCode } from "./mutants";
 
 const HERE = "proof/mutation";
 
-/** The tests, the code that runs them, and the instrumented rules in one file. */
+/** Bundles the tests, the code that runs them, and the instrumented sources into one file. */
 export async function bundle(
   tests: readonly string[],
   { sources }: InstrumentedCode,
@@ -22,12 +22,16 @@ export async function bundle(
     target: "node24",
     write: false,
     logLevel: "error",
-    plugins: [withSwitches(sources)],
+    plugins: [withInstrumentedCode(sources)],
   });
   return outputFiles[0]?.text ?? "";
 }
 
-const withSwitches = (sources: ReadonlyMap<string, string>): Plugin => ({
+/**
+ * Replaces the instrumented files, and replaces `vitest` by the collector, which stores the tests
+ * and does not run them.
+ */
+const withInstrumentedCode = (sources: ReadonlyMap<string, string>): Plugin => ({
   name: "mutants",
   setup: ({ onLoad, onResolve }) => {
     const collector = path.resolve(HERE, "test-collector.ts");
@@ -38,7 +42,8 @@ const withSwitches = (sources: ReadonlyMap<string, string>): Plugin => ({
       const source = sources.get(file);
       if (source !== undefined) return { contents: source, loader: "ts" };
       if (!file.endsWith(".test.ts")) return;
-      // A bundle has one folder, so a test that reads files beside it needs its original folder.
+      // In the bundle, `import.meta.dirname` would be the bundle's folder. A test that reads files
+      // next to it needs its own folder.
       const dirname = JSON.stringify(path.dirname(file));
       return {
         contents: (await readFile(file, "utf8")).replaceAll("import.meta.dirname", dirname),

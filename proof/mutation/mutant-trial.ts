@@ -4,8 +4,8 @@ import { type CollectedTest, collected } from "./test-collector";
 import { type Order, OrderSchema, type Survey, type TrialResult } from "./schema";
 
 /**
- * Runs the tests of the rules and simulated sessions against one mutant after the other, in this
- * process. Bundled with the tests and with rules that contain every mutant behind a switch.
+ * Runs the checks (tests and simulated sessions) against one mutant after another, in this process.
+ * It is bundled with the tests and with code that contains every mutant behind a switch.
  */
 
 /** The object that the instrumented code reads; the instrumenter defines its names. */
@@ -27,22 +27,24 @@ declare global {
 // The code under test is already loaded and has created the object.
 const switches: Switches = globalThis.__stryker__ ?? {};
 
-/** The tests, then the sessions. */
+/** All checks in their fixed order: the tests, then the sessions. */
 const checksFor = (sessions: number): CollectedTest[] => [
   ...collected,
   ...Array.from({ length: sessions }, (_, nth) => ({
     name: `simulated session ${nth + 1}`,
-    run: () => session(nth + 1),
+    run: () => simulateSession(nth + 1),
   })),
 ];
 
-function session(seed: number): void {
+/** Throws if a session of this seed violates an invariant. */
+function simulateSession(seed: number): void {
   const { problems } = verify(rulesSituationOf(seed));
   if (problems[0] !== undefined) throw new Error(problems[0]);
 }
 
-async function survey(checks: readonly CollectedTest[]): Promise<Survey> {
-  const found: Survey = {
+/** Runs all checks without a mutant and records which mutants' code each check runs. */
+async function runSurvey(checks: readonly CollectedTest[]): Promise<Survey> {
+  const survey: Survey = {
     names: checks.map(({ name }) => name),
     ms: [],
     failed: [],
@@ -51,24 +53,25 @@ async function survey(checks: readonly CollectedTest[]): Promise<Survey> {
     atLoad: [],
   };
   const coverage = switches.mutantCoverage ?? { static: {}, perTest: {} };
-  found.atLoad = Object.keys(coverage.static);
+  survey.atLoad = Object.keys(coverage.static);
   for (const [nth, check] of checks.entries()) {
     const started = performance.now();
     switches.currentTestId = String(nth + 1);
-    if (!(await passes(check))) found.failed.push(check.name);
-    found.ms.push(performance.now() - started);
+    if (!(await passes(check))) survey.failed.push(check.name);
+    survey.ms.push(performance.now() - started);
     for (const [mutant, hits] of Object.entries(coverage.perTest[nth + 1] ?? {})) {
-      const covering = found.covers[mutant] ?? [];
+      const covering = survey.covers[mutant] ?? [];
       covering.push(nth);
-      found.covers[mutant] = covering;
-      found.hits[mutant] = Math.max(found.hits[mutant] ?? 0, hits);
+      survey.covers[mutant] = covering;
+      survey.hits[mutant] = Math.max(survey.hits[mutant] ?? 0, hits);
     }
   }
   switches.currentTestId = undefined;
-  return found;
+  return survey;
 }
 
-async function tryOut(
+/** Runs the ordered checks with an active mutant until one of the checks fails. */
+async function tryMutant(
   order: Extract<Order, { type: "try" }>,
   checks: readonly CollectedTest[],
 ): Promise<TrialResult> {
@@ -95,7 +98,7 @@ async function passes({ run }: CollectedTest): Promise<boolean> {
 process.on("message", (message) => {
   const order = OrderSchema.parse(message);
   const checks = checksFor(order.sessions);
-  void (order.type === "survey" ? survey(checks) : tryOut(order, checks)).then((result) =>
+  void (order.type === "survey" ? runSurvey(checks) : tryMutant(order, checks)).then((result) =>
     process.send?.(result),
   );
 });

@@ -6,24 +6,27 @@ import { pathToFileURL } from "node:url";
 
 /** A mutant: one small change of a file. Lines and columns count from 1. */
 export type Mutant = {
-  /** Its id in the instrumented code. */
+  /** The mutant's id in the instrumented code. */
   id: string;
-  /** Relative to the repository. */
+  /** The file's path, relative to the repository. */
   file: string;
   line: number;
   column: number;
-  /** The source line in which it begins, trimmed. */
+  /** The source line in which the changed code begins, trimmed. */
   text: string;
   original: string;
   replacement: string;
 };
 
-/** A folder's code with all its mutants, each behind a switch; `sources` by absolute path. */
+/**
+ * The code of a folder in which each mutant is behind a switch. `sources`: the files' new contents
+ * by absolute path.
+ */
 export type InstrumentedCode = { mutants: Mutant[]; sources: ReadonlyMap<string, string> };
 
 /**
- * Creates all mutants of a folder's TypeScript files at once, so that trying a mutant needs no new
- * bundle.
+ * Puts all mutants of a folder's TypeScript files into the code at once, so that no mutant needs a
+ * bundle of its own.
  */
 export async function instrument(folder: string): Promise<InstrumentedCode> {
   const names = (await readdir(folder, { recursive: true }))
@@ -51,7 +54,7 @@ export async function instrument(folder: string): Promise<InstrumentedCode> {
         line: start.line + 1,
         column: start.column + 1,
         text: (lines[start.line] ?? "").trim(),
-        original: between(lines, start, end),
+        original: textBetween(lines, start, end),
         replacement,
       };
     },
@@ -61,7 +64,8 @@ export async function instrument(folder: string): Promise<InstrumentedCode> {
 
 type Place = { line: number; column: number };
 
-function between(lines: readonly string[], start: Place, end: Place): string {
+/** The text from `start` up to `end`. These lines and columns count from 0. */
+function textBetween(lines: readonly string[], start: Place, end: Place): string {
   const whole = lines.slice(start.line, end.line + 1);
   const last = whole.length - 1;
   whole[last] = (whole[last] ?? "").slice(0, end.column);
@@ -71,6 +75,7 @@ function between(lines: readonly string[], start: Place, end: Place): string {
 
 const no = (): boolean => false;
 const nothing = (): void => {};
+/** A logger for the instrumenter that logs nothing. */
 const SILENT = {
   isTraceEnabled: no,
   isDebugEnabled: no,
@@ -90,9 +95,9 @@ const FOLDER = path.resolve("proof/mutation");
 const ENTRY = path.join(FOLDER, "node_modules/@stryker-mutator/instrumenter/dist/src/index.js");
 
 /**
- * Loads Stryker's instrumenter. It is not a package of the repository, because only this campaign
- * needs it. The first call installs it from `proof/mutation/package-lock.json`, from npm's cache if
- * possible.
+ * Loads Stryker's instrumenter. The repository's package.json does not list it, because only this
+ * campaign needs it. The first call installs the version of `proof/mutation/package-lock.json`,
+ * from npm's cache if possible.
  */
 async function loadInstrumenter(): Promise<typeof import("@stryker-mutator/instrumenter")> {
   if (!existsSync(ENTRY)) {

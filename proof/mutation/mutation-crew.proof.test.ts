@@ -7,8 +7,8 @@ import type { Order } from "./schema";
 
 const ORDER = { type: "try", sessions: 1, mutant: "7", checks: [], hitLimit: 1 } satisfies Order;
 /**
- * Only a silent process uses the whole timeout. A process that answers or exits may need longer on
- * a busy machine.
+ * Timeouts for an answer. The test waits the whole timeout only for a silent process. The other
+ * processes answer or exit earlier, but a busy machine can delay them.
  */
 const TIMEOUT_MS = { silence: 4_000, other: 60_000 };
 const workers: Worker[] = [];
@@ -18,15 +18,15 @@ afterEach(async () => {
   for (const folder of folders.splice(0)) await rm(folder, { recursive: true });
 });
 
-type Way = "answers" | "dies" | "is silent" | "does not load";
+type Behaviour = "answers" | "exits" | "is silent" | "does not load";
 
 /**
- * A worker whose processes behave like this, one after the other, and the number of started
- * processes.
+ * A worker whose first process has the first behaviour, its second process the second, and so on.
+ * `countStarted` returns the number of started processes.
  */
 async function workerWith(
-  ways: readonly Way[],
-): Promise<{ worker: Worker; started: () => Promise<number> }> {
+  behaviours: readonly Behaviour[],
+): Promise<{ worker: Worker; countStarted: () => Promise<number> }> {
   const folder = await mkdtemp(path.join(tmpdir(), "massgen-worker-"));
   folders.push(folder);
   const log = path.join(folder, "log");
@@ -37,64 +37,70 @@ async function workerWith(
     `import { appendFileSync, readFileSync } from "node:fs";
 const nth = readFileSync(${JSON.stringify(log)}, "utf8").length;
 appendFileSync(${JSON.stringify(log)}, ".");
-const way = ${JSON.stringify(ways)}[nth];
+const behaviour = ${JSON.stringify(behaviours)}[nth];
 process.on("message", () => {
-  if (way === "answers") process.send("answer of " + (nth + 1));
-  if (way === "dies") process.exit(1);
+  if (behaviour === "answers") process.send("answer of " + (nth + 1));
+  if (behaviour === "exits") process.exit(1);
 });
-if (way === "does not load") process.exit(1);
+if (behaviour === "does not load") process.exit(1);
 process.send("ready");
 `,
   );
   const worker = new Worker(file);
   workers.push(worker);
-  return { worker, started: async () => (await readFile(log, "utf8")).length };
+  return { worker, countStarted: async () => (await readFile(log, "utf8")).length };
 }
 
-it.each<{ name: string; ways: Way[]; answer: string | null }>([
-  { name: "that answers gets one order", ways: ["answers"], answer: "answer of 1" },
+it.each<{ name: string; behaviours: Behaviour[]; answer: string | null }>([
+  { name: "that answers is not replaced", behaviours: ["answers"], answer: "answer of 1" },
   {
-    name: "that dies is replaced, and the order repeated",
-    ways: ["dies", "answers"],
+    name: "that exits is replaced, and its successor gets the order",
+    behaviours: ["exits", "answers"],
     answer: "answer of 2",
   },
   {
-    name: "that does not answer is replaced, and the order repeated",
-    ways: ["is silent", "answers"],
+    name: "that does not answer is replaced, and its successor gets the order",
+    behaviours: ["is silent", "answers"],
     answer: "answer of 2",
   },
   {
-    name: "that does not answer twice gives no answer",
-    ways: ["is silent", "is silent"],
+    name: "that does not answer, like its successor, gives no answer",
+    behaviours: ["is silent", "is silent"],
     answer: null,
   },
-  { name: "that dies twice gives no answer", ways: ["dies", "dies"], answer: null },
-])("a process $name", async ({ ways, answer }) => {
-  const { worker, started } = await workerWith(ways);
-  expect(
-    await worker.ask(ORDER, ways.includes("is silent") ? TIMEOUT_MS.silence : TIMEOUT_MS.other),
-  ).toBe(answer);
-  expect(await started()).toBe(ways.length);
+  {
+    name: "that exits, like its successor, gives no answer",
+    behaviours: ["exits", "exits"],
+    answer: null,
+  },
+])("a process $name", async ({ behaviours, answer }) => {
+  const { worker, countStarted } = await workerWith(behaviours);
+  const timeoutMs = behaviours.includes("is silent") ? TIMEOUT_MS.silence : TIMEOUT_MS.other;
+  expect(await worker.ask(ORDER, timeoutMs)).toBe(answer);
+  expect(await countStarted()).toBe(behaviours.length);
 });
 
-it.each<{ name: string; ways: Way[]; answer: string | null }>([
+it.each<{ name: string; behaviours: Behaviour[]; answer: string | null }>([
   {
-    name: "does not load is replaced, and the order repeated",
-    ways: ["does not load", "answers"],
+    name: "does not load is replaced, and its successor gets the order",
+    behaviours: ["does not load", "answers"],
     answer: "answer of 2",
   },
   {
-    name: "does not load twice gives no answer",
-    ways: ["does not load", "does not load"],
+    name: "does not load, like its successor, gives no answer",
+    behaviours: ["does not load", "does not load"],
     answer: null,
   },
-])("a process that loads with an active mutant and $name", async ({ ways, answer }) => {
-  const { worker, started } = await workerWith(ways);
-  expect(await worker.askFresh(ORDER, TIMEOUT_MS.other)).toBe(answer);
-  expect(await started()).toBe(ways.length);
-});
+])(
+  "a process with a mutant that is active while it loads and that $name",
+  async ({ behaviours, answer }) => {
+    const { worker, countStarted } = await workerWith(behaviours);
+    expect(await worker.askFresh(ORDER, TIMEOUT_MS.other)).toBe(answer);
+    expect(await countStarted()).toBe(behaviours.length);
+  },
+);
 
-it("a failure to load without a mutant is an error", async () => {
+it("throws if a process without an active mutant does not load", async () => {
   const { worker } = await workerWith(["does not load", "does not load"]);
   await expect(worker.ask(ORDER, TIMEOUT_MS.other)).rejects.toThrow(
     "did not load within 30 s, twice",

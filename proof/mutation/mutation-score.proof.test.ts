@@ -6,8 +6,7 @@ import { countOf, rotated } from "../counts";
 import { EQUIVALENTS } from "./equivalents";
 import { instrument } from "./mutants";
 
-/** The command with a few mutants whose results are known. The whole score is measured by hand. */
-
+/** Runs the command. These tests try a few mutants with known results, not all mutants. */
 async function run(...args: string[]): Promise<{ code: number | null; output: string }> {
   const command = ["scripts/run.mjs", "proof/mutation/main.ts", "--sessions", "3", ...args];
   const child = spawn(process.execPath, command, { stdio: ["ignore", "pipe", "inherit"] });
@@ -18,7 +17,7 @@ async function run(...args: string[]): Promise<{ code: number | null; output: st
 
 const USES = [
   {
-    name: "the tests of votes notice that a tie goes to another answer, and nearly every other mutant",
+    name: "the tests notice most mutants of vote.ts, and the mutant that changes the winner of a tie",
     test: async () => {
       const { code, output } = await run("--file", "vote.ts", "--all");
       console.log(output);
@@ -30,7 +29,7 @@ const USES = [
     },
   },
   {
-    name: "the tests of the checker notice that a repeated list of tools counts as a new one",
+    name: "the tests of the checker notice a mutant that accepts a repeated list of tools",
     test: async () => {
       const { code, output } = await run(
         "--of",
@@ -53,7 +52,7 @@ const USES = [
     },
   },
   {
-    name: "a sample is the same for the same seed, and the command fails below the least score",
+    name: "a seed always draws the same sample, and the command fails below the least score",
     test: async () => {
       const [one, other] = [
         await run("--sample", "3", "--seed", "7", "--all"),

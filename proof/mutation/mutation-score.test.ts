@@ -14,47 +14,47 @@ const resultOf = (outcome: Outcome, file = "src/coordination/decision/vote.ts"):
     replacement: "a <= b",
   },
 });
-const many = (count: number, outcome: Outcome): MutantResult[] =>
+const resultsOf = (count: number, outcome: Outcome): MutantResult[] =>
   Array.from({ length: count }, () => resultOf(outcome));
 
 describe("the mutation score", () => {
   it.each<{ name: string; of: MutantResult[]; percent: number }>([
     {
-      name: "is the noticed share of all mutants",
-      of: [...many(3, "killed"), ...many(1, "survived")],
+      name: "is the share of mutants that a check noticed",
+      of: [...resultsOf(3, "killed"), ...resultsOf(1, "survived")],
       percent: 75,
     },
     {
       name: "counts endless mutants as noticed",
-      of: [...many(1, "endless"), ...many(1, "survived")],
+      of: [...resultsOf(1, "endless"), ...resultsOf(1, "survived")],
       percent: 50,
     },
     {
       name: "counts uncovered mutants as not noticed",
-      of: [...many(1, "killed"), ...many(3, "uncovered")],
+      of: [...resultsOf(1, "killed"), ...resultsOf(3, "uncovered")],
       percent: 25,
     },
     {
       name: "excludes equivalent mutants",
-      of: [...many(1, "killed"), ...many(9, "equivalent")],
+      of: [...resultsOf(1, "killed"), ...resultsOf(9, "equivalent")],
       percent: 100,
     },
-    { name: "is full if all mutants are equivalent", of: many(2, "equivalent"), percent: 100 },
+    { name: "is 100 if all mutants are equivalent", of: resultsOf(2, "equivalent"), percent: 100 },
   ])("$name", ({ of, percent }) => {
     expect(scoreOf(of).percent).toBe(percent);
   });
 
-  it("is undefined without mutants", () => {
+  it("cannot be computed without mutants", () => {
     expect(() => scoreOf([])).toThrow("No mutant was tried, so there is no score.");
   });
 
-  it("of a sample has Wilson's interval for the score of all mutants", () => {
-    const { from, to } = scoreOf([...many(90, "killed"), ...many(10, "survived")]);
+  it("has Wilson's confidence interval, for the score of all mutants if only a sample was tried", () => {
+    const { from, to } = scoreOf([...resultsOf(90, "killed"), ...resultsOf(10, "survived")]);
     expect([from.toFixed(1), to.toFixed(1)]).toEqual(["82.6", "94.5"]);
   });
 });
 
-it("the table has one line per file, the worst last", () => {
+it("the table has one line per file; the file with the lowest score is last", () => {
   const lines = tableOf([
     resultOf("killed", "a.ts"),
     resultOf("survived", "b.ts"),
@@ -67,7 +67,7 @@ it("the table has one line per file, the worst last", () => {
   ]);
 });
 
-it("a mutant is printed with its place, the check that noticed it, and the change", () => {
+it("prints a mutant with its place, the check that noticed the mutant, and the change", () => {
   expect(describeResult(resultOf("killed"))).toBe(
     "src/coordination/decision/vote.ts:12:3 killed by vote > may be for oneself\n  - a < b\n  + a <= b",
   );

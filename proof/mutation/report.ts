@@ -1,17 +1,21 @@
 import type { Mutant } from "./mutants";
 
 /**
- * The result of a mutant. `endless`: a check did not end, which counts as noticed. `equivalent`: no
- * test can notice it, for a reason on file.
+ * What happened to a mutant. `killed`: a check failed. `endless`: a check did not end, which counts
+ * as noticed. `survived`: all checks passed. `uncovered`: no check runs the code. `equivalent`: no
+ * test can notice the mutant; `EQUIVALENTS` gives the reason.
  */
 export type Outcome = "killed" | "endless" | "survived" | "uncovered" | "equivalent";
+/** `by`: the name of the check that noticed the mutant; `null` if there is none. */
 export type MutantResult = { mutant: Mutant; outcome: Outcome; by: string | null };
 
+/** `percent`: the score. `from` and `to`: its 95 % confidence interval, in percent. */
 type Score = { counts: Record<Outcome, number>; percent: number; from: number; to: number };
 
 /**
- * The noticed share of all mutants that can be noticed, with Wilson's 95 % confidence interval for
- * all mutants. 100 % if none can be noticed. Throws if no mutant was tried.
+ * The share of noticed mutants, without the equivalent mutants. Has Wilson's 95 % confidence
+ * interval for the score of all mutants, if `results` are a sample. The score is 100 % if all
+ * mutants are equivalent. Throws if no mutant was tried.
  */
 export function scoreOf(results: readonly MutantResult[]): Score {
   if (results.length === 0) throw new Error("No mutant was tried, so there is no score.");
@@ -21,11 +25,16 @@ export function scoreOf(results: readonly MutantResult[]): Score {
   const all = results.length - counts.equivalent;
   if (all === 0) return { counts, percent: 100, from: 0, to: 100 };
   const share = noticed / all;
-  const z = 1.96;
-  const middle = (share + z ** 2 / (2 * all)) / (1 + z ** 2 / all);
-  const reach =
+  const z = 1.96; // The normal quantile of 95 % confidence.
+  const center = (share + z ** 2 / (2 * all)) / (1 + z ** 2 / all);
+  const halfWidth =
     (z * Math.sqrt((share * (1 - share)) / all + z ** 2 / (4 * all ** 2))) / (1 + z ** 2 / all);
-  return { counts, percent: 100 * share, from: 100 * (middle - reach), to: 100 * (middle + reach) };
+  return {
+    counts,
+    percent: 100 * share,
+    from: 100 * (center - halfWidth),
+    to: 100 * (center + halfWidth),
+  };
 }
 
 const COLUMNS = [
@@ -38,7 +47,7 @@ const COLUMNS = [
   "score",
 ] as const;
 
-/** One line per file, the worst last. */
+/** A table with one line per file. The file with the lowest score is last, next to the totals. */
 export function tableOf(results: readonly MutantResult[]): string {
   const files = Map.groupBy(results, ({ mutant }) => mutant.file);
   const rows = [...files].map(([file, own]) => ({ file, own, score: scoreOf(own) }));
@@ -66,16 +75,16 @@ export function tableOf(results: readonly MutantResult[]): string {
   ].join("\n");
 }
 
-/** A mutant and its result, for people. */
+/** The printed text of a mutant and its result. */
 export function describeResult({ mutant, outcome, by }: MutantResult): string {
   const { file, line, column, original, replacement } = mutant;
   const ending = by === null ? "" : ` by ${by}`;
-  return `${file}:${line}:${column} ${outcome}${ending}\n  - ${short(original)}\n  + ${short(replacement)}`;
+  return `${file}:${line}:${column} ${outcome}${ending}\n  - ${shorten(original)}\n  + ${shorten(replacement)}`;
 }
 
-const MOST = 160;
+const MAX_CODE_LENGTH = 160;
 
-function short(code: string): string {
+function shorten(code: string): string {
   const line = code.replace(/\s+/g, " ");
-  return line.length > MOST ? `${line.slice(0, MOST)}…` : line;
+  return line.length > MAX_CODE_LENGTH ? `${line.slice(0, MAX_CODE_LENGTH)}…` : line;
 }

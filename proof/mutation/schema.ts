@@ -1,9 +1,13 @@
 import { z } from "zod";
 
-/** Orders to a process that tries mutants. */
+/** Orders to a worker process. A check has a number: the tests come first, then the sessions. */
 export const OrderSchema = z.discriminatedUnion("type", [
+  /** Runs all checks without a mutant. */
   z.object({ type: z.literal("survey"), sessions: z.number() }),
-  /** `checks`: numbers, in the order in which they run. */
+  /**
+   * Tries a mutant. `checks`: the numbers of the checks, in the order in which they run.
+   * `hitLimit`: how often the mutant's code may run in a check; more counts as an endless loop.
+   */
   z.object({
     type: z.literal("try"),
     sessions: z.number(),
@@ -16,12 +20,15 @@ export type Order = z.infer<typeof OrderSchema>;
 
 /** Results of all checks without a mutant. */
 export const SurveySchema = z.object({
-  /** By the check's number. */
+  /** The name of each check, by its number. */
   names: z.array(z.string()),
+  /** The duration of each check, by its number. */
   ms: z.array(z.number()),
+  /** The names of the failed checks. */
   failed: z.array(z.string()),
-  /** By mutant id: the checks that reach the mutant, and how often they do. */
+  /** By mutant id: the numbers of the checks that run the mutant's code. */
   covers: z.record(z.string(), z.array(z.number())),
+  /** By mutant id: how often its code runs in the check that runs it most often. */
   hits: z.record(z.string(), z.number()),
   /** Mutants whose code runs while the files load. */
   atLoad: z.array(z.string()),
@@ -29,8 +36,8 @@ export const SurveySchema = z.object({
 export type Survey = z.infer<typeof SurveySchema>;
 
 /**
- * The first failed check; `null` if none failed. `isEndless`: it failed because it reached the
- * mutant too often.
+ * `by`: the name of the first failed check; `null` if none failed. `isEndless`: whether the check
+ * failed because the mutant's code ran too often.
  */
 export const TrialResultSchema = z.object({ by: z.string().nullable(), isEndless: z.boolean() });
 export type TrialResult = z.infer<typeof TrialResultSchema>;

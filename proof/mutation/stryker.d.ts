@@ -1,6 +1,6 @@
 /**
- * The part of Stryker's instrumenter that the campaign calls. The package is in a separate folder,
- * so type checks run without it.
+ * The types of the part of Stryker's instrumenter that the campaign calls. The package is installed
+ * only when the campaign runs, so type checks cannot read its own types.
  */
 declare module "@stryker-mutator/instrumenter" {
   type SourceFile = { name: string; mutate: boolean; content: string };

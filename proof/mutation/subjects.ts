@@ -1,6 +1,6 @@
 /**
- * Code to mutate, and the tests that must notice. `tests`: glob patterns. `sessions`: default
- * number of simulated sessions.
+ * Code to mutate, and the tests that should notice the mutants. `folder`: the folder of the code.
+ * `tests`: glob patterns of test files. `sessions`: the default number of simulated sessions.
  */
 export type Subject = {
   name: "rules" | "checker";

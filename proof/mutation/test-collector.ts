@@ -1,9 +1,9 @@
 import { expect } from "vitest";
 
 /**
- * Replaces `vitest` in bundles that run tests thousands of times in one process. It has the same
- * `expect`, and collects tests instead of running them. Supports only the features that the tests
- * of the rules use.
+ * Replaces `vitest` in bundles that run tests thousands of times in one process. This module
+ * exports the same `expect`, but `it` and `describe` only collect tests. Supports only the features
+ * that the tests of the subjects use.
  */
 
 export { expect };
@@ -13,27 +13,29 @@ export const collected: CollectedTest[] = [];
 
 type Registration = (name: string, body: () => unknown) => void;
 
-const within: string[] = [];
+/** The names of the groups around the test that is being collected. */
+const groupNames: string[] = [];
 
 const addTest: Registration = (name, body) =>
-  void collected.push({ name: [...within, name].join(" > "), run: body });
+  void collected.push({ name: [...groupNames, name].join(" > "), run: body });
 
 const addGroup: Registration = (name, body) => {
-  within.push(name);
+  groupNames.push(name);
   body();
-  within.pop();
+  groupNames.pop();
 };
 
-/** One test, or group of tests, per row. */
+/** Registers a test, or a group of tests, for each row. */
 const forEach =
   (register: Registration) =>
   <Row>(rows: readonly Row[]) =>
   (name: string, body: (...row: unknown[]) => unknown): void => {
     for (const row of rows)
-      register(named(name, row), () => body(...(Array.isArray(row) ? row : [row])));
+      register(fillName(name, row), () => body(...(Array.isArray(row) ? row : [row])));
   };
 
-const named = (name: string, row: unknown): string =>
+/** Puts the row's values into the placeholders `%s` and `$key` of a test's name. */
+const fillName = (name: string, row: unknown): string =>
   name.replace("%s", String(row)).replace(/\$(\w+)/g, (whole, key: string) => {
     const value =
       typeof row === "object" && row !== null

@@ -3,15 +3,14 @@ import type { Order } from "./schema";
 
 type TryOrder = Extract<Order, { type: "try" }>;
 
-/** The longest time for loading a process. */
+/** Time limit for a process to load. */
 const LOADS_MS = 30_000;
-/** Enough for every test. A mutant that fills the memory reaches this limit soon. */
+/** Heap size of a process: enough for every test. A mutant that fills the memory ends it soon. */
 const HEAP_MB = 768;
 
 /**
- * A worker process that tries one mutant after the other. If it dies or does not answer in time, a
- * new process gets the same order once more: on a busy machine a timeout may not be the mutant's
- * fault.
+ * Tries mutants one after another in a process. If the process exits or does not answer in time, a
+ * new process gets the same order once more, because a busy machine can also cause a timeout.
  */
 export class Worker {
   readonly #file: string;
@@ -22,16 +21,16 @@ export class Worker {
   }
 
   /**
-   * The answer of the process; `null` after two failures to answer in time. Throws if it fails to
-   * load twice, which no mutant can cause.
+   * Returns the answer of the process; `null` if the second process gives no answer either. Throws
+   * if both processes fail to load: here no mutant is active while they load.
    */
   async ask(order: Order, timeoutMs: number): Promise<unknown> {
     return (await this.#askOnce(order, timeoutMs)) ?? this.#askOnce(order, timeoutMs);
   }
 
   /**
-   * The same in a new process that loads with the mutant active. Returns `null` also if it fails to
-   * load twice.
+   * Like `ask`, but in a new process in which the mutant is active while it loads. Returns `null`
+   * also if both processes fail to load.
    */
   async askFresh(order: TryOrder, timeoutMs: number): Promise<unknown> {
     return (await this.#askFreshOnce(order, timeoutMs)) ?? this.#askFreshOnce(order, timeoutMs);
@@ -74,16 +73,17 @@ export class Worker {
     return this.#answerOf(child, timeoutMs);
   }
 
+  /** The next message of the process; `null` after a timeout or if the process exits. */
   #answerOf(child: ChildProcess, timeoutMs: number): Promise<unknown> {
     const { promise, resolve } = Promise.withResolvers<unknown>();
-    const late = setTimeout(() => resolve(null), timeoutMs);
-    const gone = (): void => resolve(null);
+    const timeout = setTimeout(() => resolve(null), timeoutMs);
+    const onExit = (): void => resolve(null);
     child.once("message", resolve);
-    child.once("exit", gone);
+    child.once("exit", onExit);
     return promise.then((answer) => {
-      clearTimeout(late);
+      clearTimeout(timeout);
       child.off("message", resolve);
-      child.off("exit", gone);
+      child.off("exit", onExit);
       if (answer === null) this.stop();
       return answer;
     });

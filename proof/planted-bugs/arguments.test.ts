@@ -39,7 +39,7 @@ describe("the arguments of npm run planted-bugs", () => {
     expect(() => parsePlantedBugsArguments(argv)).toThrow(new UsageError(message));
   });
 
-  it("refuse an unknown option", () => {
+  it("are refused if an option is unknown", () => {
     expect(() => parsePlantedBugsArguments(["--sedes", "5"])).toThrow("'--sedes'");
   });
 });

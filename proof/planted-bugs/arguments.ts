@@ -22,7 +22,10 @@ const OPTIONS = {
   help: { type: "boolean" },
 } as const;
 
-/** `sessions`: the maximum number of simulated sessions per bug. */
+/**
+ * `bugs`: the chosen bugs. `sessions`: the maximum number of simulated sessions of the service per
+ * bug. `jobs`: the number of parallel processes.
+ */
 export type PlantedBugsArguments = {
   bugs: readonly PlantedBug[];
   sessions: number;
@@ -30,12 +33,15 @@ export type PlantedBugsArguments = {
   isRecorded: boolean;
 };
 
-/** `null` for `--help`. Throws `UsageError`, or Node's own error, for invalid arguments. */
+/**
+ * Returns `null` for `--help`. Throws `UsageError`, or the error of Node's `parseArgs`, for invalid
+ * arguments.
+ */
 export function parsePlantedBugsArguments(argv: readonly string[]): PlantedBugsArguments | null {
   const { values } = parseArgs({ args: [...argv], options: OPTIONS });
   if (values.help) return null;
-  const named = (text: string) => matching(PLANTED_BUGS, text, nameOf);
-  const bugs = [...new Set((values.only ?? [""]).flatMap(named))];
+  const bugsNamed = (text: string) => matching(PLANTED_BUGS, text, nameOf);
+  const bugs = [...new Set((values.only ?? [""]).flatMap(bugsNamed))];
   return {
     bugs,
     sessions: wholeNumber("sessions", values.sessions, 1) ?? 150,

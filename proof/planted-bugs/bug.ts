@@ -1,6 +1,6 @@
 /**
- * A planted bug: the exact text that it replaces in one file, and the invariant that should catch
- * it.
+ * A planted bug: in `file`, the text `find` is replaced by `replace`. `invariant`: the invariant
+ * that the simulation should then report as violated.
  */
 export type PlantedBug = {
   name: string;

@@ -3,11 +3,11 @@ import path from "node:path";
 import { context } from "esbuild";
 import type { PlantedBug } from "./planted-bugs";
 
-/** Bundles one entry repeatedly, each time with another bug. Unchanged files are read once. */
+/** Bundles one entry repeatedly, each time with another bug. Reads unchanged files only once. */
 type Bundler = {
   /**
-   * Returns the entry as one file. Throws unless the bug's text occurs exactly once: otherwise the
-   * table is out of date.
+   * Returns the bundle as one file; `null` plants no bug. Throws unless the bug's text occurs
+   * exactly once, because the table of bugs is then outdated.
    */
   bundle(bug: PlantedBug | null): Promise<string>;
   close(): Promise<void>;
@@ -39,7 +39,7 @@ export async function bundlerOf(entry: string): Promise<Bundler> {
   return {
     bundle: async (bug) => {
       target = bug && path.resolve(bug.file);
-      source = bug && target ? planted(await readFile(target, "utf8"), bug) : "";
+      source = bug && target ? plantBug(await readFile(target, "utf8"), bug) : "";
       const { outputFiles } = await building.rebuild();
       return outputFiles?.[0]?.text ?? "";
     },
@@ -47,20 +47,20 @@ export async function bundlerOf(entry: string): Promise<Bundler> {
   };
 }
 
-/** The source with the bug. Line breaks in the source do not matter. */
-export function planted(source: string, { name, file, find, replace }: PlantedBug): string {
-  const places = [...source.matchAll(inAnyLines(find))];
-  const [place] = places;
-  if (!place || places.length > 1)
-    throw new Error(`"${name}" replaces a text that is in ${file} ${places.length} times.`);
-  return source.slice(0, place.index) + replace + source.slice(place.index + place[0].length);
+/** Returns the source with the bug planted. White space in the source does not matter. */
+export function plantBug(source: string, { name, file, find, replace }: PlantedBug): string {
+  const matches = [...source.matchAll(ignoringWhiteSpace(find))];
+  const [match] = matches;
+  if (!match || matches.length > 1)
+    throw new Error(`"${name}" replaces a text that is in ${file} ${matches.length} times.`);
+  return source.slice(0, match.index) + replace + source.slice(match.index + match[0].length);
 }
 
 /**
- * The same tokens with any white space between them, and an optional comma before a closing
- * bracket.
+ * A pattern of the same tokens with any white space between them. A comma before a closing bracket
+ * is optional, because the formatter adds it when it breaks lines.
  */
-function inAnyLines(text: string): RegExp {
+function ignoringWhiteSpace(text: string): RegExp {
   const tokens = text.match(/\w+|[^\w\s]/g) ?? [];
   const escaped = tokens.map((token) => token.replace(/[^\w]/g, "\\$&"));
   return new RegExp(

@@ -8,25 +8,25 @@ import { bundlerOf } from "./bundle";
 import { type Outcome, OutcomeSchema, type Session, type Task } from "./schema";
 
 const FOLDER = path.resolve(`node_modules/.cache/massgen-edge/planted-bugs-${process.pid}`);
-/** A bug that makes the simulation hang also counts as caught. */
-const TEST_LIMIT_MS = 120_000;
+/** Time limit of a trial. A bug that makes the simulation hang also counts as caught. */
+const TRIAL_LIMIT_MS = 120_000;
 
 type Row = PlantedBug & { outcome: Outcome; seconds: number };
 
-/** Runs a bundle in a child process. A timeout counts as a hang. */
-async function tryOut(file: string, task: Task): Promise<Outcome> {
+/** Runs a bundle in a child process. A timeout counts as a violation with the name `hangs`. */
+async function runTrial(file: string, task: Task): Promise<Outcome> {
   const trial = spawn(process.execPath, [file, JSON.stringify(task)], {
     stdio: ["ignore", "pipe", "inherit"],
   });
-  let isLate = false;
-  const late = setTimeout(() => {
-    isLate = true;
+  let isTimedOut = false;
+  const timeout = setTimeout(() => {
+    isTimedOut = true;
     trial.kill("SIGKILL");
-  }, TEST_LIMIT_MS);
+  }, TRIAL_LIMIT_MS);
   let text = "";
   for await (const piece of trial.stdout.setEncoding("utf8")) text += piece;
-  clearTimeout(late);
-  if (isLate) return { first: { world: "rules", seed: 0 }, invariants: ["hangs"] };
+  clearTimeout(timeout);
+  if (isTimedOut) return { first: { world: "rules", seed: 0 }, invariants: ["hangs"] };
   const result = text.trim().split("\n").at(-1);
   if (!result)
     throw new Error(
@@ -35,28 +35,31 @@ async function tryOut(file: string, task: Task): Promise<Outcome> {
   return OutcomeSchema.parse(JSON.parse(result));
 }
 
-function line({ name, invariant, outcome: { first, invariants }, seconds }: Row): string {
+function lineOf({ name, invariant, outcome: { first, invariants }, seconds }: Row): string {
   const by = first ? `${first.world} seed ${first.seed}: ${invariants.join(" ")}` : "NOT CAUGHT";
   return `${invariant.padEnd(13)}${name.padEnd(74)}${seconds.toFixed(1).padStart(6)} s  ${by}`;
 }
 
-/** Bundles are built one after the other; trials run in parallel. */
+/**
+ * Tries the bugs in `jobs` parallel trials and prints a line for each bug. `pathOf`: the path of
+ * the bundle with the nth bug.
+ */
 async function plantAll(
   bugs: readonly PlantedBug[],
   pathOf: (nth: number) => Promise<string>,
   { sessions, jobs }: { sessions: number; jobs: number },
 ): Promise<Row[]> {
   const rows: Row[] = [];
-  const left = [...bugs.entries()];
+  const pending = [...bugs.entries()];
   const work = async (): Promise<void> => {
-    for (let next = left.shift(); next; next = left.shift()) {
+    for (let next = pending.shift(); next; next = pending.shift()) {
       const [nth, bug] = next;
       const file = await pathOf(nth);
       const started = performance.now();
-      const outcome = await tryOut(file, { meant: bug.invariant, most: sessions });
+      const outcome = await runTrial(file, { meant: bug.invariant, most: sessions });
       const row = { ...bug, outcome, seconds: (performance.now() - started) / 1_000 };
       rows.push(row);
-      console.log(line(row));
+      console.log(lineOf(row));
     }
   };
   await Promise.all(Array.from({ length: jobs }, work));
@@ -72,28 +75,31 @@ export async function judgeAll({
   const started = performance.now();
   await mkdir(FOLDER, { recursive: true });
   const bundler = await bundlerOf("proof/planted-bugs/trial.ts");
-  let bundling: Promise<unknown> = Promise.resolve();
-  const write = (name: string, bug: PlantedBug | null): Promise<string> => {
+  // A bundler holds one bug, so bundles are written one after another.
+  let previousWrite: Promise<unknown> = Promise.resolve();
+  const writeBundle = (name: string, bug: PlantedBug | null): Promise<string> => {
     const file = path.join(FOLDER, `${name}.mjs`);
-    const written = bundling.then(async () => writeFile(file, await bundler.bundle(bug)));
-    bundling = written.catch(() => {});
-    return written.then(() => file);
+    const write = previousWrite.then(async () => writeFile(file, await bundler.bundle(bug)));
+    previousWrite = write.catch(() => {});
+    return write.then(() => file);
   };
-  const rows = await plantAll(bugs, (nth) => write(`bug-${nth}`, bugs[nth] ?? null), limits);
+  const pathOf = (nth: number) => writeBundle(`bug-${nth}`, bugs[nth] ?? null);
+  const rows = await plantAll(bugs, pathOf, limits);
   const sessions = rows.flatMap(({ outcome: { first } }): Session[] =>
     first && first.seed > 0 ? [first] : [],
   );
-  const clean = await tryOut(await write("clean", null), { sessions });
+  // The sessions that caught a bug must have no violation without a bug.
+  const clean = await runTrial(await writeBundle("clean", null), { sessions });
   await bundler.close();
   await rm(FOLDER, { recursive: true, force: true });
 
   const caught = rows.filter(({ outcome }) => outcome.first !== null).length;
-  const named = rows.filter(({ outcome, invariant }) =>
+  const caughtAsMeant = rows.filter(({ outcome, invariant }) =>
     outcome.invariants.includes(invariant),
   ).length;
   console.log(`\nplanted       ${rows.length}`);
   console.log(`caught        ${caught}`);
-  console.log(`as meant      ${named}, by the intended invariant`);
+  console.log(`as meant      ${caughtAsMeant}, by the intended invariant`);
   console.log(
     `false alarms  ${clean.first ? `${JSON.stringify(clean)} without any bug` : `0 in the ${sessions.length} sessions that caught`}`,
   );
@@ -101,8 +107,8 @@ export async function judgeAll({
     `seconds       ${((performance.now() - started) / 1_000).toFixed(0)} on ${limits.jobs} cores`,
   );
   if (isRecorded) {
-    const data = { planted: rows.length, caught, asMeant: named };
+    const data = { planted: rows.length, caught, asMeant: caughtAsMeant };
     await recordFigures("campaigns", { "planted-bugs": { data } });
   }
-  return caught === bugs.length && named === bugs.length && clean.first === null ? 0 : 1;
+  return caught === bugs.length && caughtAsMeant === bugs.length && clean.first === null ? 0 : 1;
 }

@@ -1,6 +1,6 @@
 import type { PlantedBug } from "./bug";
 
-/** Bugs in how a turn is settled, presented and ended. */
+/** Bugs in the rules that settle, present and end a turn. */
 export const BUGS_OF_ENDINGS: readonly PlantedBug[] = [
   {
     name: "a completed turn has another text than the presented one",

@@ -1,6 +1,6 @@
 import type { PlantedBug } from "./bug";
 
-/** Bugs in the rules of coordination, up to the end of an attempt. */
+/** Bugs in the rules of coordination, except the rules that end an attempt or a turn. */
 export const BUGS_OF_RULES: readonly PlantedBug[] = [
   {
     name: "a cancelled turn continues after its end",

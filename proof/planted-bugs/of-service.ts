@@ -1,8 +1,8 @@
 import type { PlantedBug } from "./bug";
 
 /**
- * Bugs in the code that executes the rules: the session's object, and the texts for agents and
- * providers.
+ * Bugs in the code around the rules: the session's Durable Object, the engine, and the code that
+ * writes the texts for agents and calls the providers.
  */
 export const BUGS_OF_SERVICE: readonly PlantedBug[] = [
   {

@@ -5,18 +5,12 @@ import { BUGS_OF_SERVICE } from "./of-service";
 
 export type { PlantedBug };
 
-/**
- * At least one bug for each invariant of the simulation. `npm run planted-bugs` plants them one at
- * a time.
- */
+/** The bugs that `npm run planted-bugs` plants, one at a time. */
 export const PLANTED_BUGS: readonly PlantedBug[] = [
   ...BUGS_OF_ENDINGS,
   ...BUGS_OF_RULES,
   ...BUGS_OF_SERVICE,
 ];
 
-/**
- * The intended invariant, then the bug's name. `npm run planted-bugs -- --only` selects by this
- * text.
- */
+/** The text by which `--only` selects bugs: the intended invariant, then the bug's name. */
 export const nameOf = ({ name, invariant }: PlantedBug): string => `${invariant} ${name}`;

@@ -4,14 +4,17 @@ import { z } from "zod";
 const SessionSchema = z.object({ world: z.enum(["rules", "service"]), seed: z.number() });
 export type Session = z.infer<typeof SessionSchema>;
 
-/** A trial's task: simulate until the invariant `meant` is broken, or run only these sessions. */
+/**
+ * A trial's task: simulate at most `most` sessions of the service until one violates the invariant
+ * `meant`; or simulate exactly the given sessions.
+ */
 export const TaskSchema = z.union([
   z.object({ meant: z.string(), most: z.number() }),
   z.object({ sessions: z.array(SessionSchema) }),
 ]);
 export type Task = z.infer<typeof TaskSchema>;
 
-/** A trial's output: the first session with a violation, if any, and all violated invariants. */
+/** A trial's output: all violated invariants. `first`: the first session with a violation. */
 export const OutcomeSchema = z.object({
   first: SessionSchema.nullable(),
   invariants: z.array(z.string()),

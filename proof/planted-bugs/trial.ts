@@ -4,20 +4,20 @@ import { verify } from "../simulation/world/verify";
 import { type Outcome, type Session, TaskSchema } from "./schema";
 
 /**
- * Simulates the bundled code, alternating between both simulations, and prints the violations
- * found.
+ * Simulates the bundled code, with sessions of the rules and of the whole service in turn, and
+ * prints the violated invariants.
  */
 
-/**
- * Sessions of the rules alone for each session of the whole service: they are faster by this
- * factor.
- */
+/** Sessions of the rules per session of the service, because the rules are so much faster. */
 const RULES_PER_SERVICE = 10;
-/** Another invariant may catch the bug first, so a few more sessions are simulated. */
-const BREACHES = 5;
+/**
+ * Number of sessions with a violation after which the trial ends. One is not enough, because
+ * another invariant may catch the bug first.
+ */
+const MAX_FAILED_SESSIONS = 5;
 
-/** `most` counts the sessions of the whole service. */
-function* byTurns(most: number): Generator<Session> {
+/** Sessions of both simulations in turn. `most`: the number of sessions of the whole service. */
+function* alternatingSessions(most: number): Generator<Session> {
   for (let seed = 1; seed <= most; seed += 1) {
     for (let nth = 1; nth <= RULES_PER_SERVICE; nth += 1)
       yield { world: "rules", seed: (seed - 1) * RULES_PER_SERVICE + nth };
@@ -25,29 +25,32 @@ function* byTurns(most: number): Generator<Session> {
   }
 }
 
-async function look(sessions: Iterable<Session>, meant: string | null): Promise<Outcome> {
-  const found = new Set<string>();
+/** Simulates sessions until one violates `meant`; `null` means all sessions. */
+async function simulateAll(sessions: Iterable<Session>, meant: string | null): Promise<Outcome> {
+  const violated = new Set<string>();
   let first: Session | null = null;
-  let times = 0;
+  let failedSessions = 0;
   for (const session of sessions) {
-    const broken =
-      session.world === "service" ? await ofService(session.seed) : ofRules(session.seed);
-    for (const invariant of broken) found.add(invariant);
-    if (broken.length > 0) times += 1;
-    if (broken.length > 0) first ??= session;
-    if (times === BREACHES || (meant !== null && found.has(meant))) break;
+    const { world, seed } = session;
+    const violations = world === "service" ? await simulateService(seed) : simulateRules(seed);
+    for (const invariant of violations) violated.add(invariant);
+    if (violations.length > 0) failedSessions += 1;
+    if (violations.length > 0) first ??= session;
+    if (failedSessions === MAX_FAILED_SESSIONS || (meant !== null && violated.has(meant))) break;
   }
-  return { first, invariants: [...found] };
+  return { first, invariants: [...violated] };
 }
 
-async function ofService(seed: number): Promise<string[]> {
+/** The violated invariants of a session of the whole service. */
+async function simulateService(seed: number): Promise<string[]> {
   const { breaches } = await judge(situationOf(seed));
   return breaches.map(({ invariant, sentence }) =>
     invariant === "throws" ? `throws: ${sentence.split("\n")[0]}` : invariant,
   );
 }
 
-function ofRules(seed: number): string[] {
+/** The violated invariants of a session of the rules. */
+function simulateRules(seed: number): string[] {
   try {
     return verify(rulesSituationOf(seed)).problems.map((problem) =>
       problem.startsWith("#") ? "well-formed" : (problem.split(/[ :]/)[0] ?? problem),
@@ -59,5 +62,7 @@ function ofRules(seed: number): string[] {
 
 const task = TaskSchema.parse(JSON.parse(process.argv[2] ?? ""));
 const outcome =
-  "sessions" in task ? await look(task.sessions, null) : await look(byTurns(task.most), task.meant);
+  "sessions" in task
+    ? await simulateAll(task.sessions, null)
+    : await simulateAll(alternatingSessions(task.most), task.meant);
 console.log(JSON.stringify(outcome));

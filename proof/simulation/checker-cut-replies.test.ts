@@ -6,13 +6,16 @@ import { all, changes, hides, type Corruption } from "./checker-corruptions/corr
 import { play } from "./world/scripted-world";
 import { SCRIPTS } from "./world/scripts";
 
-/** Corrupted logs in which a reply counts although it was cut or withheld. */
-
+/** The log of every script, by name. */
 const LOGS = new Map(Object.entries(SCRIPTS).map(([name, script]) => [name, play(script).log]));
 
+/**
+ * A log in which a reply counts although it was cut or withheld. `wrong`: the reported sentence.
+ */
 type Row = { name: string; script: string; corruption: Corruption; wrong: string };
 
-const ended = (stop_reason: StopReason, nth: number): Corruption =>
+/** Changes the stop reason of the nth reply. */
+const endsReplyWith = (stop_reason: StopReason, nth: number): Corruption =>
   changes("call.completed", { stop_reason }, nth);
 
 const NUDGES = "refusals-and-nudges";
@@ -21,13 +24,13 @@ const ROWS: Row[] = [
   {
     name: "an answer of a reply that was cut",
     script: "tie",
-    corruption: ended("length", 1),
+    corruption: endsReplyWith("length", 1),
     wrong: "an answer counted although the reply ended with length",
   },
   {
     name: "an answer of a reply that was withheld",
     script: "tie",
-    corruption: ended("content_filter", 2),
+    corruption: endsReplyWith("content_filter", 2),
     wrong: "an answer counted although the reply ended with content_filter",
   },
   {
@@ -45,38 +48,38 @@ const ROWS: Row[] = [
   {
     name: "a vote of a reply that was cut",
     script: "tie",
-    corruption: ended("length", 3),
+    corruption: endsReplyWith("length", 3),
     wrong: "a vote counted although the reply ended with length",
   },
   {
     name: "a vote of a reply that ended with a refusal",
     script: "tie",
-    corruption: ended("refusal", 3),
+    corruption: endsReplyWith("refusal", 3),
     wrong: "a vote counted although the reply ended with refusal",
   },
   {
     name: "a stale vote of a reply that was cut",
     script: "stale-vote",
-    corruption: ended("length", 5),
+    corruption: endsReplyWith("length", 5),
     wrong: "a stale vote counted although the reply ended with length",
   },
   {
     name: "a tool that runs for a reply that was cut",
     script: "single-agent",
-    corruption: ended("length", 1),
+    corruption: endsReplyWith("length", 1),
     wrong: "read_file was started although the reply ended with length",
   },
   {
     name: "a tool that a presenter runs for a reply with an unknown stop reason",
     script: "single-agent",
-    corruption: ended("unknown", 1),
+    corruption: endsReplyWith("unknown", 1),
     wrong: "read_file was started although the reply ended with unknown",
   },
   {
     name: "a tool of a reply that was cut, logged as failed",
     script: "single-agent",
     corruption: all(
-      ended("length", 1),
+      endsReplyWith("length", 1),
       hides("tool.started"),
       changes("tool.completed", { outcome: "error" }),
     ),
@@ -85,7 +88,7 @@ const ROWS: Row[] = [
   {
     name: "a decision of a reply that was cut, refused as if it were complete",
     script: NUDGES,
-    corruption: ended("length", 3),
+    corruption: endsReplyWith("length", 3),
     wrong: "refused with empty_answer although the reply ended with length",
   },
   {
@@ -97,24 +100,24 @@ const ROWS: Row[] = [
   {
     name: "a reply that was withheld although its round continues",
     script: NUDGES,
-    corruption: ended("refusal", 2),
+    corruption: endsReplyWith("refusal", 2),
     wrong: "a reply ended with refusal, but its round continues",
   },
   {
     name: "personas of a reply that was cut",
     script: "personas",
-    corruption: ended("length", 1),
+    corruption: endsReplyWith("length", 1),
     wrong: "personas counted although the reply ended with length",
   },
   {
     name: "a restart requested by a reply with an unknown stop reason",
     script: "restart-attempt",
-    corruption: ended("unknown", 6),
+    corruption: endsReplyWith("unknown", 6),
     wrong: "a verdict counted although the reply ended with unknown",
   },
 ];
 
-const found = (log: readonly NumberedEvent[]): string[] =>
+const violationsOf = (log: readonly NumberedEvent[]): string[] =>
   check(log, { finished: true }).flatMap(({ invariant, sentence }) =>
     invariant === "cut" ? [sentence] : [],
   );
@@ -126,15 +129,15 @@ const logOf = (script: string): NumberedEvent[] => {
 };
 
 it.each(ROWS)("the checker notices $name", ({ script, corruption, wrong }) => {
-  expect(found(corruption(logOf(script)))).toContain(wrong);
+  expect(violationsOf(corruption(logOf(script)))).toContain(wrong);
 });
 
-describe("a cut or withheld reply of any script", () => {
+describe("if any reply of any script is logged as cut or withheld", () => {
   const CUT: readonly StopReason[] = ["length", "content_filter", "refusal"];
 
   /**
-   * The reply before a nudge, research, a summary, and a last call without a decision: none decided
-   * or called a tool.
+   * Replies that neither decided nor called a tool, so that nothing of them counted: the reply
+   * before a nudge, research, summaries, and a last call without a decision.
    */
   const NOTHING_COUNTED = [
     ...["research-calls 1 length", "research-calls 4 length", "refusals-and-nudges 1 length"],
@@ -142,12 +145,12 @@ describe("a cut or withheld reply of any script", () => {
     ...["summed-up 3 length", "summed-up 3 content_filter", "summed-up 3 refusal"],
   ];
 
-  it("is noticed, unless nothing of the reply counted", () => {
+  it("the checker notices the reply, unless nothing of the reply counted", () => {
     const unnoticed = [...LOGS].flatMap(([script, log]) => {
       const replies = log.filter(({ type }) => type === "call.completed").length;
       return Array.from({ length: replies }, (_, nth) =>
         CUT.filter(
-          (reason) => check(ended(reason, nth + 1)(log), { finished: true }).length === 0,
+          (reason) => check(endsReplyWith(reason, nth + 1)(log), { finished: true }).length === 0,
         ).map((reason) => `${script} ${nth + 1} ${reason}`),
       ).flat();
     });

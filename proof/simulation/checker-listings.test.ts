@@ -7,15 +7,15 @@ import { SCRIPTS } from "./world/scripts";
 const script = SCRIPTS["cut-off-tools"];
 const log = script ? play(script).log : [];
 
-/** Corrupts a log that contains a listing. */
-const found = (corruption: Corruption): string[] => {
+/** The violations that the checker reports if the log, which contains a listing, is corrupted. */
+const violationsOf = (corruption: Corruption): string[] => {
   return check(corruption(log), { finished: true }).flatMap(({ invariant, sentence }) =>
     invariant === "listings" ? [sentence] : [],
   );
 };
 
-/** Adds this many listings, each with another number of tools. */
-const changing = (times: number): Corruption =>
+/** Adds `times` listings. Each lists other tools than the listing before it. */
+const addsListings = (times: number): Corruption =>
   adds("tools.listed", (event) =>
     Array.from({ length: times }, (_, nth) => ({
       ...event,
@@ -24,11 +24,15 @@ const changing = (times: number): Corruption =>
   );
 
 it.each([
-  { name: "nothing in a listing", corruption: changing(0), wrong: [] },
-  { name: "nothing in a list that changed seven times", corruption: changing(7), wrong: [] },
+  { name: "nothing wrong in a single listing", corruption: addsListings(0), wrong: [] },
+  {
+    name: "nothing wrong in a list that changed seven times",
+    corruption: addsListings(7),
+    wrong: [],
+  },
   {
     name: "a list that changed eight times",
-    corruption: changing(8),
+    corruption: addsListings(8),
     wrong: ["ada received 9 listings of box"],
   },
   {
@@ -42,5 +46,5 @@ it.each([
     wrong: ["bag is not a tool server of ada"],
   },
 ])("the checker notices $name", ({ corruption, wrong }) => {
-  expect(found(corruption)).toEqual(wrong);
+  expect(violationsOf(corruption)).toEqual(wrong);
 });

@@ -7,19 +7,19 @@ import { adds, all, changes, hides, type Corruption } from "./checker-corruption
 import { play } from "./world/scripted-world";
 import { SCRIPTS } from "./world/scripts";
 
-/** Ends of turns, waiting calls and retries: each corruption violates one rule of the protocol. */
-
 function logOf(name: string): NumberedEvent[] {
   const script = SCRIPTS[name];
   if (!script) throw new Error(`no script ${name}`);
   return play(script).log;
 }
 
+/** A log that violates one rule about the end of a turn, a waiting call or a retry. */
 type Row = {
   name: string;
   script: string;
   corruption?: Corruption;
   outside?: Outside;
+  /** The violation that the checker must report. */
   wrong: string;
 };
 
@@ -32,7 +32,7 @@ function failsAfter(
     const kept = log.slice(0, log.findIndex((event) => event.type === type) + 1);
     const created = log[0];
     const agents = created?.type === "session.created" ? created.rules.agents : [];
-    const failed: NumberedEvent = {
+    const failure: NumberedEvent = {
       ...{
         type: "turn.failed",
         sequence_number: kept.length + 1,
@@ -48,12 +48,12 @@ function failsAfter(
       agents: agents.map(({ id }) => ({ agent: id, code: "", message: "" })),
       ...change,
     };
-    return [...kept, failed];
+    return [...kept, failure];
   };
 }
 
 /** Adds text that an agent streams during the nth call. */
-const writes = (text: string, nth = 1): Corruption =>
+const streamsText = (text: string, nth = 1): Corruption =>
   adds(
     "call.started",
     ({ at, turn, agent, round, call }) => [
@@ -83,7 +83,7 @@ const ENDS: Row[] = [
   {
     name: "although an agent has written something",
     script: "nobody-answers",
-    corruption: writes("Go by the"),
+    corruption: streamsText("Go by the"),
     wrong: "failed: the turn failed although an agent has written something",
   },
   {
@@ -106,48 +106,47 @@ const ENDS: Row[] = [
   },
 ];
 
-const UNASKED = "I15: the turn was cancelled without a request";
-
-const cancelsAsked = (name: string, ...places: number[]): Row => ({
+/** A cancelled turn. `sequenceNumbers`: the last events before the user's requests to cancel. */
+const cancelRequestedAfter = (name: string, ...sequenceNumbers: number[]): Row => ({
   name,
   script: "cancel",
-  outside: { cancelsAsked: places },
-  wrong: UNASKED,
+  outside: { cancelsAsked: sequenceNumbers },
+  wrong: "I15: the turn was cancelled without a request",
 });
 
 const CANCELS: Row[] = [
-  cancelsAsked("never"),
-  cancelsAsked("before the turn began", 1),
-  cancelsAsked("after its end", 500),
+  cancelRequestedAfter("if the user never cancelled"),
+  cancelRequestedAfter("if the user cancelled only before the turn began", 1),
+  cancelRequestedAfter("if the user cancelled only after the end of the turn", 500),
 ];
 
-const UNCAPPED = changes("turn.started", { budget: {} });
-const WIDE = changes("turn.started", { budget: { max_tokens: 30_000 } });
-const SHORT = changes("call.deferred", { input_tokens: 9_000 }, 2);
+const WITHOUT_CAP = changes("turn.started", { budget: {} });
+const WITH_LARGE_CAP = changes("turn.started", { budget: { max_tokens: 30_000 } });
+const WITH_SHORT_CALL = changes("call.deferred", { input_tokens: 9_000 }, 2);
 
-const WAITS: Row[] = [
+const WAITING_CALLS: Row[] = [
   {
     name: "a call deferred in a turn without a cap",
     script: "budget",
-    corruption: UNCAPPED,
+    corruption: WITHOUT_CAP,
     wrong: "deferrals: call_1_1_1_2_1_1 was deferred although the turn has no cap",
   },
   {
     name: "a call deferred although the budget covers it and any presentation",
     script: "budget",
-    corruption: WIDE,
+    corruption: WITH_LARGE_CAP,
     wrong: "deferrals: call_1_1_1_2_1_1 was deferred although the turn can pay for it",
   },
   {
     name: "an end by budget without a cap",
     script: "budget",
-    corruption: UNCAPPED,
+    corruption: WITHOUT_CAP,
     wrong: "I6: ended by budget although the turn has no cap",
   },
   {
     name: "an end by budget although the waiting call can be paid",
     script: "budget",
-    corruption: WIDE,
+    corruption: WITH_LARGE_CAP,
     wrong: "I6: ended by budget although no call waits for it",
   },
   {
@@ -159,7 +158,7 @@ const WAITS: Row[] = [
   {
     name: "an end by budget although one of two waiting calls can be paid",
     script: "budget",
-    corruption: all(changes("turn.started", { budget: { max_tokens: 20_000 } }), SHORT),
+    corruption: all(changes("turn.started", { budget: { max_tokens: 20_000 } }), WITH_SHORT_CALL),
     wrong: "I6: ended by budget although an agent can continue",
   },
   {
@@ -178,11 +177,12 @@ const withRules = (change: Partial<TeamRules>): Corruption => {
     );
 };
 
-const abstains = adds("answer.submitted", ({ at, turn, attempt, agent }) => [
+/** Adds that an agent abstains after its first answer. */
+const ADDS_ABSTENTION = adds("answer.submitted", ({ at, turn, attempt, agent }) => [
   { type: "agent.abstained", at, turn, attempt, agent, code: "tired", message: "" },
 ]);
 
-const LEAVES: Row[] = [
+const LOST_ROUNDS_AND_AGENTS: Row[] = [
   {
     name: "a round that fails although its call is retried",
     script: "nobody-answers",
@@ -204,7 +204,7 @@ const LEAVES: Row[] = [
   {
     name: "an agent that abstains with calls left",
     script: "consensus-at-once",
-    corruption: abstains,
+    corruption: ADDS_ABSTENTION,
     wrong: "leaving: an agent abstained although it is at no limit",
   },
   {
@@ -243,26 +243,27 @@ const LEAVES: Row[] = [
   },
 ];
 
-const asked = (ms: number): Outside => ({ waitsAsked: new Map([["call_1_1_2_1_1_1", ms]]) });
+/** The provider asked for this delay before the call's next try. */
+const retryDelay = (ms: number): Outside => ({ waitsAsked: new Map([["call_1_1_2_1_1_1", ms]]) });
 
-const TRIES: Row[] = [
+const RETRIES: Row[] = [
   {
     name: "a transient failure that costs the round at once",
     script: "agent-failing",
     corruption: changes("call.failed", { retry_at: null }, 2),
-    outside: asked(0),
+    outside: retryDelay(0),
     wrong: "tries: a call was not retried although tries are left",
   },
   {
     name: "a retry sooner than the provider asked for",
     script: "agent-failing",
-    outside: asked(5_000),
+    outside: retryDelay(5_000),
     wrong: "tries: retried sooner than the 5000 ms its provider asked for",
   },
   {
     name: "a retry although the provider asked for too long a delay",
     script: "agent-failing",
-    outside: asked(60_001),
+    outside: retryDelay(60_001),
     wrong: "tries: retried although its provider asked for 60001 ms",
   },
   {
@@ -285,64 +286,58 @@ const TRIES: Row[] = [
   },
 ];
 
-const found = ({ script, corruption = (log) => [...log], outside = {} }: Row): string[] =>
-  check(corruption(logOf(script)), { ...outside, finished: true }).map(
+const violationsOf = ({ script, corruption, outside }: Omit<Row, "name" | "wrong">): string[] =>
+  check(corruption?.(logOf(script)) ?? logOf(script), { ...outside, finished: true }).map(
     ({ invariant, sentence }) => `${invariant}: ${sentence}`,
   );
 
-describe("the checker notices a turn that fails", () => {
-  it.each(ENDS)("$name", (row) => {
-    expect(found(row)).toContain(row.wrong);
+describe("the checker, for a turn that fails", () => {
+  it.each(ENDS)("notices a failure $name", (row) => {
+    expect(violationsOf(row)).toContain(row.wrong);
   });
 
-  it("accepts streamed blanks and streamed text for personas", () => {
-    expect(
-      found({ name: "", script: "nobody-answers", corruption: writes(" \n"), wrong: "" }),
-    ).toEqual([]);
+  it("accepts a failure although agents streamed only blanks, or text for personas", () => {
+    expect(violationsOf({ script: "nobody-answers", corruption: streamsText(" \n") })).toEqual([]);
     const personas = changes("round.started", { purpose: "personas" });
-    const wrong = found({
-      name: "",
+    const wrong = violationsOf({
       script: "nobody-answers",
-      corruption: all(personas, writes("You look at maps.")),
-      wrong: "",
+      corruption: all(personas, streamsText("You look at maps.")),
     });
     expect(wrong).not.toContain("failed: the turn failed although an agent has written something");
   });
 });
 
-describe("the checker, if an agent wrote text but has no answer in an attempt after a rejected one", () => {
+describe("the checker, if an agent only streamed text in the attempt after a rejected one", () => {
   const script = "restart-attempt";
-  const current: Corruption = (log) =>
+  const withCallLimit: Corruption = (log) =>
     log.map((event) =>
       event.type === "session.created"
         ? { ...event, rules: { ...event.rules, max_calls_per_round: 200 } }
         : event,
     );
-  const silent = all(current, hides("answer.submitted", 4), writes("so far", 8));
+  const withoutAnswer = all(withCallLimit, hides("answer.submitted", 4), streamsText("so far", 8));
   const lost = "kept: the text of bela is lost";
 
   it("notices the lost text if another agent has answered", () => {
-    expect(found({ name: "", script, corruption: silent, wrong: lost })).toContain(lost);
+    expect(violationsOf({ script, corruption: withoutAnswer })).toContain(lost);
   });
 
   it("accepts the earlier final text if no agent has answered", () => {
     expect(
-      found({
-        name: "",
+      violationsOf({
         script,
-        corruption: all(silent, hides("answer.submitted", 3)),
-        wrong: lost,
+        corruption: all(withoutAnswer, hides("answer.submitted", 3)),
       }),
     ).not.toContain(lost);
   });
 });
 
-describe("the checker notices a turn cancelled without a request", () => {
-  it.each(CANCELS)("$name", (row) => {
-    expect(found(row)).toEqual([row.wrong]);
+describe("the checker, for a cancelled turn", () => {
+  it.each(CANCELS)("notices that a request is missing $name", (row) => {
+    expect(violationsOf(row)).toEqual([row.wrong]);
   });
 
-  it("and accepts a log without a record of requests, and a turn that was cancelled on request", () => {
+  it("accepts a log without a record of requests, and a turn that the user cancelled", () => {
     const log = logOf("cancel");
     const before = (log.find(({ type }) => type === "turn.cancelled")?.sequence_number ?? 0) - 1;
     expect(check(log, { finished: true })).toEqual([]);
@@ -351,44 +346,46 @@ describe("the checker notices a turn cancelled without a request", () => {
 });
 
 describe("the checker notices", () => {
-  it.each([...WAITS, ...LEAVES, ...TRIES])("$name", (row) => {
-    expect(found(row)).toContain(row.wrong);
+  it.each([...WAITING_CALLS, ...LOST_ROUNDS_AND_AGENTS, ...RETRIES])("$name", (row) => {
+    expect(violationsOf(row)).toContain(row.wrong);
   });
 
-  it("nothing in a call that is not retried because its provider asked for too long a delay", () => {
-    const corruption = all(changes("call.failed", { retry_at: null }, 2));
-    const wrong = found({
-      name: "",
+  it("nothing wrong if a call is not retried because its provider asked for too long a delay", () => {
+    const corruption = changes("call.failed", { retry_at: null }, 2);
+    const wrong = violationsOf({
       script: "agent-failing",
       corruption,
-      outside: asked(60_001),
-      wrong: "",
+      outside: retryDelay(60_001),
     });
     expect(wrong).not.toContain("tries: a call was not retried although tries are left");
   });
 });
 
-describe("the checker compares what providers charged with the log", () => {
+describe("the checker compares the providers' charges with the log and", () => {
   const CALL = "call_1_1_1_1_1_1";
   const entry = (call: string, tokens: number, turn = 1) => ({ at: 0, turn, call, tokens, usd: 0 });
   const invariants = (ledger: NonNullable<Outside["ledger"]>): string[] =>
     check(logOf("tie"), { ledger, finished: true }).map(({ invariant }) => invariant);
 
   it.each([
-    { name: "a call that was charged once", ledger: [entry(CALL, 1_000)], wrong: [] },
-    { name: "a call charged in parts", ledger: [entry(CALL, 400), entry(CALL, 600)], wrong: [] },
+    { name: "accepts a call that was charged once", ledger: [entry(CALL, 1_000)], wrong: [] },
     {
-      name: "a call sent twice and charged twice",
+      name: "accepts a call that was charged in parts",
+      ledger: [entry(CALL, 400), entry(CALL, 600)],
+      wrong: [],
+    },
+    {
+      name: "notices a call that was sent twice and charged twice",
       ledger: [entry(CALL, 1_000), entry(CALL, 1_000)],
       wrong: ["I11-ledger"],
     },
     {
-      name: "a call of a turn that does not exist",
+      name: "notices a call of a turn that does not exist",
       ledger: [entry("call_7_1_1_1_1_1", 1, 7)],
       wrong: ["I11-ledger"],
     },
     {
-      name: "a call without a turn",
+      name: "notices a call without a turn",
       ledger: [entry("call_unknown", 1, 0)],
       wrong: ["I11-ledger"],
     },

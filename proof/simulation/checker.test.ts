@@ -18,8 +18,8 @@ describe("the checker", () => {
     expect(check(corruption(logOf(script)), { ...outside, finished: true })).toEqual([]);
   });
 
-  // Violations are for people, so they are recorded word for word in a readable file.
-  // RECORD_VIOLATIONS=1 writes the file.
+  // People read the violations, so a file records their exact words. To write this file again, set
+  // the environment variable RECORD_VIOLATIONS=1.
   it.each(CORRUPTIONS)("notices $name and reports the recorded violations", (row) => {
     const violations = violationsOf(row);
     expect(violations.filter((sentence) => sentence.includes(` ${row.invariant}: `))).not.toEqual(
@@ -28,7 +28,7 @@ describe("the checker", () => {
     expect(violations).toEqual(RECORD.get(row.name));
   });
 
-  it("has a record of these corruptions and of no others", () => {
+  it("has recorded violations for each corruption, and no other records", () => {
     if (process.env["RECORD_VIOLATIONS"])
       writeRecord(new Map(CORRUPTIONS.map((row) => [row.name, violationsOf(row)])));
     expect([...readRecord().keys()]).toEqual(CORRUPTIONS.map(({ name }) => name));
@@ -39,14 +39,13 @@ it("the checker notices a call without a known price under a cost cap", () => {
   const log = logOf("budget").map((event) =>
     event.type === "turn.started" ? { ...event, budget: { max_cost_usd: 1_000 } } : event,
   );
-  const found = check(unpriced(log), { finished: true }).filter(({ sentence }) =>
-    sentence.includes("no known price"),
-  );
-  expect(found.map(({ invariant }) => invariant)).toContain("I11");
+  const violations = check(withoutPrices(log), { finished: true });
+  const priceViolations = violations.filter(({ sentence }) => sentence.includes("no known price"));
+  expect(priceViolations.map(({ invariant }) => invariant)).toContain("I11");
 });
 
 /** Removes the prices of all models. */
-const unpriced: Corruption = (log) =>
+const withoutPrices: Corruption = (log) =>
   log.map((event) => {
     if (event.type !== "session.created") return event;
     return {
@@ -77,7 +76,8 @@ describe("the checker with independent records", () => {
     expect(new Set(found)).toEqual(new Set(["I15"]));
   });
 
-  const READS = {
+  /** A request for a tool call, as the tool server recorded it. */
+  const READ_REQUEST = {
     turn: 1,
     attempt: 1,
     agent: "ada",
@@ -89,20 +89,24 @@ describe("the checker with independent records", () => {
   const KEY = "tool_1_1_1_1_use";
 
   it.each([
-    { name: "a tool call that reached its server twice", tools: [READS, READS], invariant: "I8" },
+    {
+      name: "a tool call that reached its server twice",
+      tools: [READ_REQUEST, READ_REQUEST],
+      invariant: "I8",
+    },
     {
       name: "a tool call that is not in the log",
-      tools: [{ ...READS, tool_call: "another" }],
+      tools: [{ ...READ_REQUEST, tool_call: "another" }],
       invariant: "I8",
     },
     {
       name: "a repeated call under another key",
-      tools: [READS, { ...READS, key: "another" }],
+      tools: [READ_REQUEST, { ...READ_REQUEST, key: "another" }],
       invariant: "I9",
     },
     {
       name: "two calls under one key",
-      tools: [READS, { ...READS, tool_call: "another" }],
+      tools: [READ_REQUEST, { ...READ_REQUEST, tool_call: "another" }],
       invariant: "I9",
     },
   ])("notices $name", ({ tools, invariant }) => {
@@ -113,7 +117,7 @@ describe("the checker with independent records", () => {
     expect(found.map((violation) => violation.invariant)).toContain(invariant);
   });
 
-  describe("a tool call with an unknown outcome", () => {
+  describe("for a tool call with an unknown outcome", () => {
     const log = logOf("single-agent").map((event): NumberedEvent => {
       if (event.type !== "tool.completed") return event;
       const { outcome: _, ...rest } = event;
@@ -123,55 +127,58 @@ describe("the checker with independent records", () => {
 
     it.each([
       {
-        name: "is a violation if its server has responded",
+        name: "reports a violation if the tool server has responded",
         answered: true,
         diedAfter: [],
         wrong: ["I8-unknown"],
       },
       {
-        name: "is a violation if the process died before the call started",
+        name: "reports a violation if the process crashed before the call started",
         answered: true,
         diedAfter: [started - 1],
         wrong: ["I8-unknown"],
       },
       {
-        name: "is correct if the process died during the call",
+        name: "reports nothing if the process crashed during the call",
         answered: true,
         diedAfter: [started],
         wrong: [],
       },
       {
-        name: "is correct if its server's response was lost",
+        name: "reports nothing if the response of the tool server was lost",
         answered: false,
         diedAfter: [],
         wrong: [],
       },
     ])("$name", ({ answered, diedAfter, wrong }) => {
-      const tools = [{ ...READS, key: KEY, answered }];
+      const tools = [{ ...READ_REQUEST, key: KEY, answered }];
       expect(
         check(log, { tools, diedAfter, finished: true }).map(({ invariant }) => invariant),
       ).toEqual(wrong);
     });
   });
 
-  it("notices an unchanged workspace instead of a snapshot, and a lost snapshot", () => {
+  it("notices a snapshot of an unchanged workspace, and an answer whose snapshot is missing", () => {
     const log = logOf("improved-answer-with-injection").map((event) => withWorkspace(event));
     const answers = log.flatMap((event) => (event.type === "answer.submitted" ? [event] : []));
-    const leaving = (none: string) =>
+    /**
+     * The facts of each answer's workspace. Answers with this end of their label changed no file.
+     */
+    const workspacesUnchangedIn = (labelEnd: string) =>
       new Map(
         answers.map((one) => [
           one.sequence_number,
-          { files: 3, changed: !one.label.endsWith(none) },
+          { files: 3, changed: !one.label.endsWith(labelEnd) },
         ]),
       );
-    for (const files of [leaving(".1"), leaving(".2")])
+    for (const files of [workspacesUnchangedIn(".1"), workspacesUnchangedIn(".2")])
       expect(new Set(check(log, { files }).map(({ invariant }) => invariant))).toEqual(
         new Set(["I10"]),
       );
-    const lost = log.map((event) =>
+    const withoutSnapshots = log.map((event) =>
       event.type === "answer.submitted" ? { ...event, snapshot: null } : event,
     );
-    expect(check(lost).map(({ invariant }) => invariant)).toContain("I10");
+    expect(check(withoutSnapshots).map(({ invariant }) => invariant)).toContain("I10");
   });
 });
 

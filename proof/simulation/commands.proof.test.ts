@@ -10,25 +10,24 @@ import type { RunRecord } from "./engine/run-record";
 import { nameOf, PLANTED_BUGS, type PlantedBug } from "../planted-bugs/planted-bugs";
 
 /**
- * The commands as a person runs them, in the size in force, in processes of their own so that they
- * use every core.
+ * Number of seeds in the size in force. These tests run the commands as a person does: in separate
+ * processes, so that they use every core.
  */
-
 const SEEDS = Number(process.env["SIMULATE_SEEDS"] ?? countOf("simulated_sessions"));
 const TIMEOUT_MS = 30 * 60_000;
 /**
- * Share of the pairs of a transition and a fault that may meet less often than once in a hundred
- * seeds. Slightly above the present share; higher for few seeds, because of their variance. If it
- * is exceeded, something in the service or the simulation has become rare.
+ * Maximum share of thin pairs: pairs of a transition and a fault that meet less often than once in
+ * a hundred seeds. The limit is slightly above the present share, and higher for few seeds, because
+ * their shares vary more. A larger share means that an event or a fault has become rare.
  */
 const MAX_THIN = SEEDS < 10_000 ? 0.34 : 0.2;
 
 type CommandResult = { code: number | null; output: string };
 
 const run = (script: string, ...args: string[]): Promise<CommandResult> =>
-  inProcess("scripts/run.mjs", script, ...args);
+  runProcess("scripts/run.mjs", script, ...args);
 
-async function inProcess(...argv: string[]): Promise<CommandResult> {
+async function runProcess(...argv: string[]): Promise<CommandResult> {
   const child = spawn(process.execPath, argv, { stdio: ["ignore", "pipe", "inherit"] });
   const ended = new Promise<number | null>((resolve) => child.on("exit", resolve));
   const output = await text(child.stdout);
@@ -63,16 +62,16 @@ it("gives the same logs in another process, on another number of cores", {
   expect(second).toBe(first);
 });
 
-/** Runs a command with a planted bug, in a process of its own. */
+/** Runs a command with a planted bug, in a separate process. */
 async function withBug(script: string, bug: PlantedBug, ...args: string[]): Promise<CommandResult> {
   const bundler = await bundlerOf(script);
   const bundle = await bundler.bundle(bug);
   await bundler.close();
-  const folder = path.resolve(`node_modules/.cache/massgen-edge/amiss-${process.pid}`);
+  const folder = path.resolve(`node_modules/.cache/massgen-edge/planted-${process.pid}`);
   const file = path.join(folder, "simulate.mjs");
   await mkdir(folder, { recursive: true });
   await writeFile(file, bundle);
-  return inProcess(file, ...args).finally(() => rm(folder, { recursive: true, force: true }));
+  return runProcess(file, ...args).finally(() => rm(folder, { recursive: true, force: true }));
 }
 
 /** Runs the command with a statement planted in the session of seed 3. */
@@ -89,9 +88,9 @@ function withPlantedStatement(statement: string, ...args: string[]): Promise<Com
 it.each([
   { does: "throws", statement: 'throw new Error("planted");', report: "throws: Error: planted" },
   { does: "hangs", statement: "for (;;);", report: "no progress for 15 s" },
-  { does: "exits its process", statement: "process.exit(7);", report: "its process exited with 7" },
+  { does: "ends its process", statement: "process.exit(7);", report: "its process exited with 7" },
   {
-    does: "exits its process with success",
+    does: "ends its process with exit code 0",
     statement: "process.exit(0);",
     report: "its process exited with 0",
   },
@@ -141,30 +140,31 @@ it("reports that fewer seeds were played than requested", { timeout: TIMEOUT_MS 
 });
 
 /**
- * The first seed of three agents and many deaths that this bug breaks, and the command's output.
+ * Finds the first seed with three agents and at least ten crashes that fails because of the bug.
+ * Returns the seed, its run without the bug, and the output of the command with the bug.
  */
-async function brokenBy(
+async function findFailingSeed(
   bug: PlantedBug,
 ): Promise<CommandResult & { seed: number; run: RunRecord }> {
   for (let seed = 1; seed <= 300; seed += 1) {
     if (situationOf(seed).agents !== 3) continue;
     const run = await play(situationOf(seed));
     if (run.platform.deaths.length < 10) continue;
-    const ran = await withBug("proof/simulation/main.ts", bug, "--seed", String(seed));
-    if (ran.output.includes(`Seed ${seed} fails:\n${bug.invariant} at #`))
-      return { ...ran, seed, run };
+    const result = await withBug("proof/simulation/main.ts", bug, "--seed", String(seed));
+    if (result.output.includes(`Seed ${seed} fails:\n${bug.invariant} at #`))
+      return { ...result, seed, run };
   }
   throw new Error(`no seed shows the bug "${bug.name}"`);
 }
 
-it("shows the shortest history of a failing seed: the invariant, the remaining agents, the strikes, and the events", {
+it("shows a failing seed as a shrunk history with its invariant, agents, strikes and events", {
   timeout: TIMEOUT_MS,
 }, async () => {
   const bug = PLANTED_BUGS.find(
     ({ name }) => name === "sequence numbers of deltas are used again after a restart",
   );
   if (!bug) throw new Error("this planted bug does not exist");
-  const { code, output, seed, run } = await brokenBy(bug);
+  const { code, output, seed, run } = await findFailingSeed(bug);
   const [, agents, strikes, struck] =
     /^shrunk to (\d+) agents, habits \[.*\], (\d+) strikes:\n(.+)$/m.exec(output) ?? [];
   expect(Number(agents), output).toBeLessThan(run.situation.agents);
@@ -196,7 +196,7 @@ it(`catches ${BUGS.length} planted bugs, and reports nothing without a bug`, {
   expect(code).toBe(0);
 });
 
-it("reports a planted bug that is not caught, such as with a single simulated session", {
+it("reports a planted bug that is not caught because only one session is simulated", {
   timeout: TIMEOUT_MS,
 }, async () => {
   const { code, output } = await run(
@@ -211,7 +211,7 @@ it("reports a planted bug that is not caught, such as with a single simulated se
   expect(code).toBe(1);
 });
 
-it("reports a planted bug that another invariant caught than intended", {
+it("reports a planted bug that was caught by another invariant than the intended one", {
   timeout: TIMEOUT_MS,
 }, async () => {
   const [find, replace] = ['invariant: "I3",', 'invariant: "I18",'];

@@ -2,7 +2,7 @@ import { OUTSIDE } from "./engine/invariants";
 import type { RunRecord } from "./engine/run-record";
 import type { EngineSituation } from "./engine/engine-situation";
 
-/** A run of two agents with files that violates no invariant. */
+/** The situation of a run of two agents with files. The run violates no invariant. */
 export const SITUATION: EngineSituation = {
   seed: 5,
   agents: 2,
@@ -12,5 +12,5 @@ export const SITUATION: EngineSituation = {
 };
 
 /** The problems that one invariant finds in a run. */
-export const look = (invariant: string, run: RunRecord): string[] =>
+export const problemsOf = (invariant: string, run: RunRecord): string[] =>
   OUTSIDE.flatMap(([id, check]) => (id === invariant ? check(run) : []));

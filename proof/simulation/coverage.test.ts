@@ -6,8 +6,8 @@ import { FAULTS } from "./engine/faults";
 import { play } from "./world/scripted-world";
 import { SCRIPTS } from "./world/scripts";
 
-/** The coverage of a log with a disk fault after `head` events. */
-function struckAfter(head: number, log: readonly NumberedEvent[]): Coverage {
+/** The coverage of a log if a disk fault strikes after `head` events. */
+function coverageWithStrikeAfter(head: number, log: readonly NumberedEvent[]): Coverage {
   const coverage = new Coverage();
   coverage.add({
     log,
@@ -18,7 +18,7 @@ function struckAfter(head: number, log: readonly NumberedEvent[]): Coverage {
 
 const script = SCRIPTS["consensus-at-once"];
 const log = script ? play(script).log : [];
-const ends = log.length;
+const end = log.length;
 const delta: NumberedEvent = {
   type: "stream.delta",
   at: 0,
@@ -27,25 +27,45 @@ const delta: NumberedEvent = {
   sequence_number: 0,
 };
 
-describe("a transition and a kind of fault have met", () => {
+describe("a transition and a kind of fault", () => {
   it.each([
-    { name: "if the transition is the next event", head: ends - 1, events: log, met: 1 },
-    { name: "if it is the twentieth", head: ends - 20, events: log, met: 1 },
-    { name: "not if it is the twenty-first", head: ends - 21, events: log, met: undefined },
-    { name: "not if it was before", head: ends, events: log, met: undefined },
     {
-      name: "regardless of deltas in between",
-      head: ends - 20,
+      name: "meet if the transition is the next event after the strike",
+      head: end - 1,
+      events: log,
+      met: 1,
+    },
+    {
+      name: "meet if the transition is the twentieth event after the strike",
+      head: end - 20,
+      events: log,
+      met: 1,
+    },
+    {
+      name: "do not meet if the transition is the twenty-first event after the strike",
+      head: end - 21,
+      events: log,
+      met: undefined,
+    },
+    {
+      name: "do not meet if the transition was before the strike",
+      head: end,
+      events: log,
+      met: undefined,
+    },
+    {
+      name: "meet if there are many deltas between them, because deltas do not count",
+      head: end - 20,
       events: [...log.slice(0, -1), ...Array.from({ length: 30 }, () => delta), ...log.slice(-1)],
       met: 1,
     },
   ])("$name", ({ head, events, met }) => {
-    expect(struckAfter(head, events).pairs.get("turn.completed disk_error")).toBe(met);
+    expect(coverageWithStrikeAfter(head, events).pairs.get("turn.completed disk_error")).toBe(met);
   });
 });
 
 describe("the coverage table", () => {
-  const { text, thin, pairs } = coverageTable(struckAfter(ends - 1, log), 1);
+  const { text, thin, pairs } = coverageTable(coverageWithStrikeAfter(end - 1, log), 1);
   const linesOf = (type: string): string[] => {
     const lines = text.split("\n");
     const from = lines.findIndex((line) => line.startsWith(`${type} `));
@@ -53,7 +73,7 @@ describe("the coverage table", () => {
     return lines.slice(from, to);
   };
 
-  it("names every thin pair with its count, and no other", () => {
+  it("names every thin pair, and no other pair", () => {
     const [line, rare] = linesOf("turn.completed");
     expect(line).toMatch(new RegExp(`1 +1/${FAULTS.length}$`));
     expect(rare).toMatch(/^ {2}thin: /);
@@ -82,7 +102,7 @@ describe("the coverage table", () => {
     { type: "session.created", fault: "tenant_deaf", wrong: 1 },
     { type: "session.created", fault: "crash_in_boot", wrong: 0 },
     { type: "turn.completed", fault: "tenant_deaf", wrong: 0 },
-  ])("names $wrong as disproved if $type and $fault have met", ({ type, fault, wrong }) => {
+  ])("reports $wrong disproved pairs if $type and $fault have met", ({ type, fault, wrong }) => {
     const coverage = new Coverage();
     coverage.merge({ pairs: [[`${type} ${fault}`, 15]], events: [], strikes: [] });
     const { text, disproved } = coverageTable(coverage, 1);
@@ -92,7 +112,7 @@ describe("the coverage table", () => {
 });
 
 describe("a kind of fault that never struck", () => {
-  const struck = (faults: readonly string[]): Coverage => {
+  const coverageOf = (faults: readonly string[]): Coverage => {
     const coverage = new Coverage();
     coverage.merge({ pairs: [], events: [], strikes: faults.map((fault) => [fault, 1]) });
     return coverage;
@@ -107,9 +127,9 @@ describe("a kind of fault that never struck", () => {
       idle: ["web_page"],
     },
     { name: "is not reported for fewer seeds", faults: others, seeds: 999, idle: [] },
-    { name: "does not exist if each struck once", faults: FAULTS, seeds: 200_000, idle: [] },
+    { name: "is not reported if each kind struck once", faults: FAULTS, seeds: 200_000, idle: [] },
   ])("$name", ({ faults, seeds, idle }) => {
-    expect(idleFaults(struck(faults), seeds)).toEqual(idle);
+    expect(idleFaults(coverageOf(faults), seeds)).toEqual(idle);
   });
 });
 
@@ -118,6 +138,6 @@ it.each([
   { seeds: 2_000, least: 20 },
   { seeds: 10_000, least: 100 },
   { seeds: 200_000, least: 100 },
-])("of $seeds seeds, pairs are thin below $least meetings", ({ seeds, least }) => {
+])("with $seeds seeds, a pair is thin if it met fewer than $least times", ({ seeds, least }) => {
   expect(minMeetings(seeds)).toBe(least);
 });

@@ -9,21 +9,21 @@ import type { Fault } from "./engine/faults";
 import { type EngineSituation, situationOf } from "./engine/engine-situation";
 
 /**
- * Sessions of the real engine in a simulated world. `npm run simulate` runs many more; these tests
- * check the simulation itself.
+ * These tests check the simulation of the service: the real engine in a simulated world. `npm run
+ * simulate` plays many more seeds.
  */
 
 const firstSeeds = (count: number): number[] => Array.from({ length: count }, (_, nth) => nth + 1);
 const SEEDS = firstSeeds(countOf("engine_seeds"));
-/** Enough seeds to show that something happens often. */
-const SOME = firstSeeds(6);
+/** A few seeds, enough to show that something happens often. */
+const SOME_SEEDS = firstSeeds(6);
 
 describe("the simulated service", () => {
   it.each(SEEDS.slice(0, 20))("keeps every invariant in the session of seed %i", async (seed) => {
     expect((await judge(situationOf(seed))).breaches).toEqual([]);
   });
 
-  it("gives the same log for the same seed, independent of earlier runs", {
+  it("gives the same log for the same seed, also if other seeds were played before", {
     timeout: 300_000,
   }, async () => {
     const first: string[] = [];
@@ -35,7 +35,8 @@ describe("the simulated service", () => {
   });
 });
 
-const plain = (seed: number, change: Partial<EngineSituation> = {}): EngineSituation => ({
+/** A situation without faults; `change` overrides its fields. */
+const quietSituation = (seed: number, change: Partial<EngineSituation> = {}): EngineSituation => ({
   seed,
   agents: 2,
   habits: ["unwatched"],
@@ -51,20 +52,20 @@ it.each<{ type: string; habits: EngineSituation["habits"] }>([
   { type: "hosted_tool.completed", habits: ["hosted"] },
   { type: "citations.added", habits: ["hosted"] },
 ])("$type occurs in most sessions with the habits $habits", async ({ type, habits }) => {
-  let met = 0;
-  for (const seed of SOME) {
-    const run = await play(plain(seed, { habits: ["unwatched", ...habits] }));
+  let sessions = 0;
+  for (const seed of SOME_SEEDS) {
+    const run = await play(quietSituation(seed, { habits: ["unwatched", ...habits] }));
     expect(breaches(run)).toEqual([]);
-    if (run.log.some((event) => event.type === type)) met += 1;
+    if (run.log.some((event) => event.type === type)) sessions += 1;
   }
-  expect(met).toBeGreaterThan(SOME.length / 2);
+  expect(sessions).toBeGreaterThan(SOME_SEEDS.length / 2);
 });
 
-it("tools of a server that were listed late or again are called and return results", async () => {
+it("tools of a server are called after its listing failed or changed, and return results", async () => {
   const met = new Set<string>();
-  for (const seed of SOME) {
+  for (const seed of SOME_SEEDS) {
     const { log } = await play(
-      plain(seed, { habits: ["unwatched", "served", "stubborn"], faults: ["tool_fails"] }),
+      quietSituation(seed, { habits: ["unwatched", "served", "stubborn"], faults: ["tool_fails"] }),
     );
     const listings = new Map<string, number>();
     for (const event of log) {
@@ -84,10 +85,10 @@ it("tools of a server that were listed late or again are called and return resul
 });
 
 describe("a session that an earlier release has started", () => {
-  /** The log as version 1 wrote it: turns without a version. */
+  /** Changes the log into a log of version 1, in which turns have no `log_version`. */
   const asVersion1: DiskChange = (disk) => {
-    const [made] = disk.read("SELECT 1 FROM sqlite_master WHERE name = 'events'");
-    if (made)
+    const [table] = disk.read("SELECT 1 FROM sqlite_master WHERE name = 'events'");
+    if (table)
       disk.read(
         "UPDATE events SET body = json_remove(body, '$.log_version') WHERE type = 'turn.started'",
       );
@@ -96,24 +97,26 @@ describe("a session that an earlier release has started", () => {
   it("is restored from its tables and runs to its end", async () => {
     let restored = 0;
     for (const seed of SEEDS) {
-      const situation = plain(seed, {
+      const situation = quietSituation(seed, {
         faults: ["crash_in_stream", "crash_in_tool"],
         habits: ["unwatched", "tools"],
       });
       const run = await play(situation, asVersion1);
       expect(breaches(run)).toEqual([]);
-      const wasHalfDone = run.platform.deaths.some(({ head }) => head > 0 && head < run.log.length);
-      const [listings] = run.log.flatMap((event) =>
+      const wasInterrupted = run.platform.deaths.some(
+        ({ head }) => head > 0 && head < run.log.length,
+      );
+      const [version] = run.log.flatMap((event) =>
         event.type === "turn.started" ? [event.log_version ?? 1] : [],
       );
-      expect(listings).toBe(wasHalfDone ? 1 : LOG_VERSION);
-      if (wasHalfDone) restored += 1;
+      expect(version).toBe(wasInterrupted ? 1 : LOG_VERSION);
+      if (wasInterrupted) restored += 1;
     }
     expect(restored).toBeGreaterThan(SEEDS.length / 2);
   });
 });
 
-it("a process dies only while it lives, at the head of its log on disk", async () => {
+it("crashes strike only a running process, and are recorded with the head of the log on disk", async () => {
   const crashes: Fault[] = [
     "crash_at_random",
     "crash_in_boot",
@@ -123,14 +126,14 @@ it("a process dies only while it lives, at the head of its log on disk", async (
   let deaths = 0;
   for (const seed of SEEDS.slice(0, 20)) {
     const { faults, platform, startedAt } = await play(
-      plain(seed, { faults: [...crashes, "slow_disk"] }),
+      quietSituation(seed, { faults: [...crashes, "slow_disk"] }),
     );
     const struck = faults.struck.filter(({ fault }) => crashes.includes(fault));
     expect(struck.map(({ at, head }) => ({ at, head }))).toEqual(platform.deaths);
-    let backAt = startedAt;
+    let revivedAt = startedAt;
     for (const { at } of platform.deaths) {
-      expect(at).toBeGreaterThanOrEqual(backAt);
-      backAt = at + REVIVAL_MS;
+      expect(at).toBeGreaterThanOrEqual(revivedAt);
+      revivedAt = at + REVIVAL_MS;
     }
     deaths += platform.deaths.length;
   }
@@ -138,17 +141,17 @@ it("a process dies only while it lives, at the head of its log on disk", async (
 });
 
 describe("regressions found by the simulation", () => {
-  it("probes of a presentation are counted separately from those of the round before it", async () => {
+  it("probes of a presentation are counted separately from probes of the previous round", async () => {
     expect((await judge(situationOf(9_946))).breaches).toEqual([]);
   });
 
-  it("a process that died after all work was done is revived by the next request", async () => {
+  it("the next request revives a process that crashed after all work was done", async () => {
     expect((await judge(situationOf(18_193))).breaches).toEqual([]);
   });
 
   it("alarms do not fire repeatedly while the tenant is slow", async () => {
     for (const seed of SEEDS) {
-      const run = await play(plain(seed, { faults: ["tenant_slow"] }));
+      const run = await play(quietSituation(seed, { faults: ["tenant_slow"] }));
       expect(run.platform.disk.alarmsSet).toBeLessThan(10 + (run.endedAt - run.startedAt) / 1_000);
     }
   });
@@ -156,7 +159,7 @@ describe("regressions found by the simulation", () => {
   it("alarms do not fire repeatedly until the wall clock has caught up with a pending retry", async () => {
     for (const seed of SEEDS) {
       const { breaches } = await judge(
-        plain(seed, {
+        quietSituation(seed, {
           faults: ["clock_back", "tenant_deaf", "tenant_answer_lost"],
           habits: ["second_turn"],
         }),

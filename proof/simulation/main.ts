@@ -3,12 +3,12 @@ import { runCommand } from "../../local/command-line";
 import { parseSimulateArguments, USAGE } from "./command/arguments";
 
 /**
- * Simulates whole sessions on all cores of the machine. The seed determines everything: the same
- * seed gives the same log.
+ * Simulates whole sessions on all cores of the machine. The same seed always gives the same log.
  *
- * Exits with 1 if an invariant broke, a seed hung or ended its process, or fewer seeds were played
- * than requested. Also exits with 1 if a transition met a fault that is declared impossible, or if
- * a kind of fault never struck. Exits with 2 for invalid arguments or an unusable progress file.
+ * Exits with 1 if an invariant is violated, if a seed hangs or ends its process, or if fewer seeds
+ * are played than requested. Also exits with 1 if a transition meets a fault although that is
+ * declared impossible, or if a kind of fault never strikes. Exits with 2 for invalid arguments or
+ * an unusable progress file.
  */
 async function main(): Promise<number> {
   const args = parseSimulateArguments(process.argv.slice(2));

@@ -11,11 +11,11 @@ beforeAll(async () => {
 });
 
 /** The invariants that a run violates. */
-const found = (changedRun: RunRecord): string[] =>
+const violatedBy = (changedRun: RunRecord): string[] =>
   OUTSIDE.filter(([, check]) => check(changedRun).length > 0).map(([id]) => id);
 
-it("nothing is wrong with the original run, and it has files in R2", () => {
-  expect(found(run)).toEqual([]);
+it("the original run violates no invariant, and has files in R2", () => {
+  expect(violatedBy(run)).toEqual([]);
   expect(Object.values(run.stored.trees).some((tree) => Object.keys(tree).length > 0)).toBe(true);
 });
 
@@ -25,43 +25,48 @@ describe("the files in R2", () => {
       for (const path of Object.keys(tree)) return [name, path];
     throw new Error("the run has no files");
   };
-  const changed = (change: (tree: Record<string, string>, path: string) => void): RunRecord => {
+  const withChangedTree = (
+    change: (tree: Record<string, string>, path: string) => void,
+  ): RunRecord => {
     const trees = structuredClone(run.stored.trees);
     const [name, path] = anyFile(trees);
     change(trees[name] ?? {}, path);
     return { ...run, stored: { ...run.stored, trees } };
   };
-  const without = (): RunRecord => {
+  const withoutSnapshot = (): RunRecord => {
     const [name] = anyFile(run.stored.trees);
     const { [name]: _, ...trees } = run.stored.trees;
     return { ...run, stored: { ...run.stored, trees } };
   };
 
   it.each([
-    { name: "a snapshot is missing", corruption: without },
-    { name: "a file is missing", corruption: () => changed((tree, path) => delete tree[path]) },
+    { name: "a snapshot is missing", corruption: withoutSnapshot },
+    {
+      name: "a file is missing",
+      corruption: () => withChangedTree((tree, path) => delete tree[path]),
+    },
     {
       name: "a file has other contents",
-      corruption: () => changed((tree, path) => (tree[path] = "0 1")),
+      corruption: () => withChangedTree((tree, path) => (tree[path] = "0 1")),
     },
     {
       name: "there is an additional file",
-      corruption: () => changed((tree) => (tree["/workspace/other"] = "0 1")),
+      corruption: () => withChangedTree((tree) => (tree["/workspace/other"] = "0 1")),
     },
     {
       name: "a file's contents are missing",
       corruption: () => ({ ...run, stored: { ...run.stored, problems: ["it does not exist"] } }),
     },
   ])("differ from the snapshots if $name", ({ corruption }) => {
-    expect(found(corruption())).toEqual(["I10-stored"]);
+    expect(violatedBy(corruption())).toEqual(["I10-stored"]);
   });
 
-  it("differ from the agents' files if the service has frozen and stored other ones", () => {
-    const { stored } = changed((tree, path) => (tree[path] = "0 1"));
-    expect(found({ ...run, stored, frozen: stored.trees })).toEqual(["I10-stored"]);
+  it("differ from the agents' files if R2 and the API have the same wrong files", () => {
+    const { stored } = withChangedTree((tree, path) => (tree[path] = "0 1"));
+    expect(violatedBy({ ...run, stored, frozen: stored.trees })).toEqual(["I10-stored"]);
   });
 
-  it("are those that agents wrote, deleted and copied, and that the presenter continued with", async () => {
+  it("are the files after the agents' file operations, also for the presenter", async () => {
     const met = new Set<string>();
     for (let seed = 1; seed <= 12; seed += 1) {
       const { log, platform, stored } = await play({
@@ -69,10 +74,10 @@ describe("the files in R2", () => {
         seed,
         habits: ["tools", "second_turn"],
       });
-      const { trees, workspaces, problems } = expectedFilesOf(log, platform.providers.reached);
+      const { trees, workspaces, problems } = expectedFilesOf(log, platform.providers.received);
       expect(problems).toEqual([]);
       expect(stored.trees).toEqual(toStoredTrees(trees));
-      const calls = platform.providers.reached.flatMap((one) => one.calls.map(({ name }) => name));
+      const calls = platform.providers.received.flatMap((one) => one.calls.map(({ name }) => name));
       for (const event of log) {
         if (event.type === "tool.completed" && event.outcome === "ok" && calls.includes(event.name))
           met.add(event.name);
@@ -84,7 +89,7 @@ describe("the files in R2", () => {
         if (name.endsWith(".final") && tree.size > 0) met.add("a final with files");
       if ([...workspaces.values()].some(({ files }) => files > 1)) met.add("several files");
     }
-    const due = [
+    const expectedMarks = [
       "write_file",
       "delete_file",
       "copy_file",
@@ -92,6 +97,6 @@ describe("the files in R2", () => {
       "a final with files",
       "several files",
     ];
-    expect([...met]).toEqual(expect.arrayContaining(due));
+    expect([...met]).toEqual(expect.arrayContaining(expectedMarks));
   });
 });

@@ -4,7 +4,7 @@ import { respectsRates } from "./engine/outside-rates";
 import type { RunRecord } from "./engine/run-record";
 import { SESSION } from "./engine/engine-situation";
 
-/** A run in which agents wait for the limits of their backends, and one corruption of it. */
+/** A run in which agents wait because of the rate limits of their backends. */
 const run = await play({
   seed: 18,
   agents: 2,
@@ -14,23 +14,23 @@ const run = await play({
 });
 const limits = run.setup.team.agents.map(({ backend }) => backend.rates?.requestsPerMinute);
 
-/** Ids of the first agent's calls, as the gate knows them, in sending order. */
-const calls = run.platform.providers.reached.flatMap(({ agent, call }) =>
+/** The ids under which the gate knows the first agent's calls, in the order of their requests. */
+const calls = run.platform.providers.received.flatMap(({ agent, call }) =>
   agent === 0 ? [`${SESSION}_${call}`] : [],
 );
 
-/** The violations if the gate admitted the call at this time; `null` means never. */
-function foundWhen(call: string, at: number | null): string[] {
+/** The violations if the gate had admitted the call at this time; `null` means never. */
+function violationsIfAdmitted(call: string, at: number | null): string[] {
   const { admitted } = run.platform.gate;
-  const before = admitted.get(call) ?? 0;
+  const originalTime = admitted.get(call) ?? 0;
   if (at === null) admitted.delete(call);
   else admitted.set(call, at);
-  const wrong = respectsRates(run);
-  admitted.set(call, before);
-  return wrong;
+  const violations = respectsRates(run);
+  admitted.set(call, originalTime);
+  return violations;
 }
 
-const unlimited = (): RunRecord => {
+const runWithoutLimits = (): RunRecord => {
   const agents = run.setup.team.agents.map((agent) => {
     const { rates: _, ...backend } = agent.backend;
     return { ...agent, backend };
@@ -38,7 +38,7 @@ const unlimited = (): RunRecord => {
   return { ...run, setup: { ...run.setup, team: { ...run.setup.team, agents } } };
 };
 
-it("nothing is wrong with a run that waits", () => {
+it("a run with waiting calls has no violation", () => {
   expect(run.log.filter(({ type }) => type === "call.waiting").length).toBeGreaterThan(0);
   expect(limits[0]).toBeLessThan(calls.length);
   expect(respectsRates(run)).toEqual([]);
@@ -52,14 +52,16 @@ it.each([
   },
   { name: "was never admitted", at: null, wrong: "was sent before its gate admitted it" },
   {
-    name: "was admitted too soon after earlier ones",
+    name: "was admitted too soon after earlier calls",
     at: run.startedAt,
     wrong: `made more than ${limits[0]} calls in a minute`,
   },
-])("a call that $name is noticed", ({ at, wrong }) => {
-  expect(foundWhen(calls[limits[0] ?? 0] ?? "", at).join()).toContain(wrong);
+])("a call that $name is a violation", ({ at, wrong }) => {
+  expect(violationsIfAdmitted(calls[limits[0] ?? 0] ?? "", at).join()).toContain(wrong);
 });
 
-it("a wait of an agent whose backend has no limits is noticed", () => {
-  expect(respectsRates(unlimited()).join()).toContain("waited, but its backend has no limits");
+it("a waiting call of an agent whose backend has no limits is a violation", () => {
+  expect(respectsRates(runWithoutLimits()).join()).toContain(
+    "waited, but its backend has no limits",
+  );
 });

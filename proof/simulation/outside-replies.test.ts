@@ -5,8 +5,6 @@ import { play } from "./engine/judge";
 import type { RunRecord } from "./engine/run-record";
 import type { EngineSituation } from "./engine/engine-situation";
 
-/** Compares decisions in the log with the replies that the simulated providers sent. */
-
 const SITUATION: EngineSituation = {
   seed: 5,
   agents: 2,
@@ -15,27 +13,29 @@ const SITUATION: EngineSituation = {
   strikes: null,
 };
 
-const look = (run: RunRecord): string[] =>
+/** The differences between decisions in the log and the replies that the providers sent. */
+const differencesIn = (run: RunRecord): string[] =>
   OUTSIDE.flatMap(([id, check]) => (id === "said" ? check(run) : []));
 
-describe("a correct run with one corruption", () => {
+describe("the check of decisions against the providers' replies", () => {
   let run: RunRecord;
   beforeAll(async () => {
     run = await play(SITUATION);
   });
 
-  const changed = (change: (event: NumberedEvent) => NumberedEvent): RunRecord => ({
+  const withChangedLog = (change: (event: NumberedEvent) => NumberedEvent): RunRecord => ({
     ...run,
     log: run.log.map(change),
   });
-  const swapped = (label: string): string => (label.startsWith("agent1") ? "agent2.1" : "agent1.1");
+  const otherLabel = (label: string): string =>
+    label.startsWith("agent1") ? "agent2.1" : "agent1.1";
 
   it.each([
-    { name: "nothing", corruption: () => run, wrong: [] },
+    { name: "accepts a correct run", corruption: () => run, wrong: [] },
     {
-      name: "an answer without its last character",
+      name: "notices answers without their last character",
       corruption: () =>
-        changed((event) =>
+        withChangedLog((event) =>
           event.type === "answer.submitted"
             ? { ...event, content: event.content.slice(0, -1) }
             : event,
@@ -43,38 +43,38 @@ describe("a correct run with one corruption", () => {
       wrong: ["answer.submitted"],
     },
     {
-      name: "a vote for another answer",
+      name: "notices votes for another answer",
       corruption: () =>
-        changed((event) =>
-          event.type === "vote.cast" ? { ...event, label: swapped(event.label) } : event,
+        withChangedLog((event) =>
+          event.type === "vote.cast" ? { ...event, label: otherLabel(event.label) } : event,
         ),
       wrong: ["vote.cast"],
     },
     {
-      name: "a vote with another reason",
+      name: "notices votes with another reason",
       corruption: () =>
-        changed((event) =>
+        withChangedLog((event) =>
           event.type === "vote.cast" ? { ...event, reason: "It is long." } : event,
         ),
       wrong: ["vote.cast"],
     },
     {
-      name: "no reply",
+      name: "notices all decisions and tools if the log has no replies",
       corruption: () => ({ ...run, log: run.log.filter(({ type }) => type !== "call.completed") }),
       wrong: ["answer.submitted", "presentation.completed", "tool.started", "vote.cast"],
     },
-  ])("$name: wrong $wrong", ({ corruption, wrong }) => {
-    const types = new Set(look(corruption()).map((sentence) => sentence.split(" ")[0]));
+  ])("$name", ({ corruption, wrong }) => {
+    const types = new Set(differencesIn(corruption()).map((sentence) => sentence.split(" ")[0]));
     expect([...types].toSorted()).toEqual(wrong);
   });
 
   it.each(["length", "content_filter"] as const)(
-    "replies that their providers ended with %s",
+    "notices all decisions and tools if providers ended their replies with %s",
     (finish) => {
-      const { reached } = run.platform.providers;
-      for (const reply of reached) reply.finish = finish;
-      const types = new Set(look(run).map((sentence) => sentence.split(" ")[0]));
-      for (const reply of reached) reply.finish = "stop";
+      const { received } = run.platform.providers;
+      for (const reply of received) reply.finish = finish;
+      const types = new Set(differencesIn(run).map((sentence) => sentence.split(" ")[0]));
+      for (const reply of received) reply.finish = "stop";
       expect([...types].toSorted()).toEqual([
         "answer.submitted",
         "presentation.completed",
@@ -90,20 +90,20 @@ it("cut and withheld replies contain complete and incomplete decisions and tool 
   for (let seed = 1; seed <= 12; seed += 1) {
     const run = await play({ ...SITUATION, seed, faults: ["cut_short", "content_filter"] });
     expect(breaches(run)).toEqual([]);
-    for (const { finish, calls } of run.platform.providers.reached) {
+    for (const { finish, calls } of run.platform.providers.received) {
       const [call] = calls;
       if (!call || finish === "stop") continue;
       const kind = call.name === "new_answer" || call.name === "vote" ? "a decision" : "a tool";
-      met.add(`${finish}: ${kind}${isWhole(call.arguments) ? "" : " that breaks off"}`);
+      met.add(`${finish}: ${kind}${isValidJson(call.arguments) ? "" : " that is incomplete"}`);
     }
     for (const event of run.log)
       if (event.type === "call.completed") met.add(`stop reason ${event.stop_reason}`);
   }
   const ends = [
     "length: a decision",
-    "length: a decision that breaks off",
+    "length: a decision that is incomplete",
     "length: a tool",
-    "length: a tool that breaks off",
+    "length: a tool that is incomplete",
   ];
   const reasons = ["length", "content_filter", "refusal"].map((reason) => `stop reason ${reason}`);
   expect([...met]).toEqual(
@@ -116,7 +116,7 @@ it("cut and withheld replies contain complete and incomplete decisions and tool 
   );
 });
 
-function isWhole(text: string): boolean {
+function isValidJson(text: string): boolean {
   try {
     JSON.parse(text);
     return true;

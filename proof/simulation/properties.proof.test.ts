@@ -9,22 +9,23 @@ import { simulate } from "./world/simulate";
 import { type Verdict, verify } from "./world/verify";
 
 /**
- * `SIM_SEEDS` sets the number of simulated sessions; `SIM_SEED` repeats a failed run. CI runs the
- * same sessions every time, so that results depend only on the change. Other runs explore new
- * sessions.
+ * `SIM_SEEDS` sets the number of simulated sessions, and `SIM_SEED` repeats a failed run. CI plays
+ * the same sessions every time, so that only a change of the code changes the result. Other runs
+ * play new sessions.
  */
 const RUNS = Number(process.env["SIM_SEEDS"] ?? countOf("rule_sessions"));
 const SEED = Number(process.env["SIM_SEED"] ?? (process.env["CI"] ? 1 : Date.now() % 2 ** 31));
 const TIMEOUT_MS = 30_000 + RUNS * 40;
 /**
- * Minimum count of each mark, if there are enough runs. With random sessions, the rarest marks may
- * occur only once.
+ * Minimum count of each mark if at least `ENOUGH_RUNS` sessions are played. Outside CI sessions are
+ * random, and the rarest marks may occur only once.
  */
 const LEAST = process.env["CI"] && RUNS >= 3_000 ? 3 : 1;
 const ENOUGH_RUNS = 2_000;
 
 /**
- * Fewer agents and features come first, so that a failing situation shrinks to the necessary ones.
+ * Random situations. fast-check shrinks a failing situation to the agents and features that are
+ * necessary for the failure.
  */
 const situations: fc.Arbitrary<Situation> = fc.record({
   agents: fc.integer({ min: 1, max: 8 }),
@@ -33,8 +34,8 @@ const situations: fc.Arbitrary<Situation> = fc.record({
 });
 
 const marks = new Marks();
-/** Whether all runs were played; after an early failure, marks are missing. */
-let complete = false;
+/** Whether all sessions were played. After an early failure, marks would be missing. */
+let isComplete = false;
 
 function judge(situation: Situation): Verdict {
   const verdict = verify(situation);
@@ -49,16 +50,16 @@ it(`keeps every invariant in ${RUNS} random sessions`, { timeout: TIMEOUT_MS }, 
     if (problems.length > 0) throw new Error(problems.slice(0, 5).join("\n"));
   });
   const result = fc.check(property, { numRuns: RUNS, seed: SEED });
-  const found = result.counterexample?.[0];
-  if (found) throw new Error(report(found, String(result.errorInstance)));
-  complete = true;
+  const failing = result.counterexample?.[0];
+  if (failing) throw new Error(report(failing, String(result.errorInstance)));
+  isComplete = true;
 });
 
 function report(situation: Situation, problem: string): string {
   return `${problem}\n\nSIM_SEED=${SEED}, shrunk to ${JSON.stringify(situation)}\n\n${history(situation)}`;
 }
 
-/** The history of a situation; a run that throws has no log. */
+/** The history of a situation, or the error if the run throws. */
 function history(situation: Situation): string {
   try {
     return narrate(simulate(situation).log);
@@ -74,9 +75,9 @@ it("gives the same log for the same situation", () => {
 });
 
 it.runIf(RUNS >= ENOUGH_RUNS)(
-  `meets every kind of event, end, refusal and failure on its way [needs ${ENOUGH_RUNS} sessions]`,
+  `meets every kind of event, end, refusal and failure [needs ${ENOUGH_RUNS} sessions]`,
   ({ skip }) => {
-    if (!complete) skip("the simulation ended early");
+    if (!isComplete) skip("the simulation ended early");
     expect(marks.missing(EXPECTED_MARKS, LEAST)).toEqual([]);
   },
 );

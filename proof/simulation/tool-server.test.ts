@@ -6,8 +6,8 @@ import { VirtualTime } from "./engine/virtual-time";
 const SEED = 1;
 const place = { session: "s", turn: 1, attempt: 1, agent: "a", round: 1 };
 
-/** A server without faults, and a request whose caller aborts at the first notification. */
-function abortingCall(toolCall: string) {
+/** Calls a tool of a server without faults. The caller aborts at the first notification. */
+function callAndAbort(toolCall: string) {
   const time = new VirtualTime(SEED);
   const plan = { seed: SEED, faults: [], calmAfterMs: 0, isLate: false, strikes: null };
   const faults = new Faults(plan, { now: time.now, head: 0, isNear: false });
@@ -17,7 +17,7 @@ function abortingCall(toolCall: string) {
     time,
     faults,
     gate: async () => {},
-    dies: () => false,
+    crashIf: () => false,
   });
   const caller = new AbortController();
   const notifiedAt: number[] = [];
@@ -40,15 +40,15 @@ function abortingCall(toolCall: string) {
   return { time, server, notifiedAt, ended: Promise.allSettled([lookUp.run({}, context)]) };
 }
 
-it("a simulated server's request is closed at the moment when its notification ends the turn", async () => {
+it("a request to the simulated server ends when the caller aborts at a notification", async () => {
   const history: { notifiedAt: number[]; closed: (number | null)[] }[] = [];
   for (let nth = 0; nth < 40; nth += 1) {
-    const { time, server, notifiedAt, ended } = abortingCall(`call_${nth}`);
+    const { time, server, notifiedAt, ended } = callAndAbort(`call_${nth}`);
     for (await time.settle(); time.timeline.nextAt() !== null; await time.settle())
       time.timeline.runNext();
     await ended;
     if (notifiedAt.length > 0)
-      history.push({ notifiedAt, closed: server.reached.map(({ endedAt }) => endedAt) });
+      history.push({ notifiedAt, closed: server.received.map(({ endedAt }) => endedAt) });
   }
   expect(history.length).toBeGreaterThan(10);
   for (const { notifiedAt, closed } of history) expect(closed).toEqual(notifiedAt);

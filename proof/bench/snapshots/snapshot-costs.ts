@@ -5,13 +5,16 @@ import { hashOf } from "../../../src/workspace/snapshot";
 import type { FileEntry } from "../../../src/workspace/types";
 import { TREE } from "./tree";
 
-/** Cost of an operation: objects and bytes written to R2, and rows as the platform charges them. */
+/**
+ * The cost of an operation. `objects`, `bytes`: written to R2. `rows`: SQLite rows written, as the
+ * platform charges them.
+ */
 export type Cost = { objects: number; bytes: number; rows: number };
 
 /**
- * Snapshots of a tree in a session's storage, over real SQLite and R2, taken turn after turn; and a
- * plain copy of all files. Counts the cost from the answer on: the agent had written its files
- * before.
+ * Takes snapshots of a file tree in a session's storage, turn after turn, with real SQLite and R2.
+ * It also makes plain copies of all files. The cost of a snapshot excludes the writing of the
+ * files, because the agent writes them before its answer.
  */
 export class SnapshotCosts {
   readonly #storage: DurableObjectStorage;
@@ -44,10 +47,10 @@ export class SnapshotCosts {
     this.#tree = new Map(this.#stores.snapshots.baseOfNext(this.#turn));
   }
 
-  /** Starts the next turn and rewrites the first `files` files of the tree. */
+  /** Starts the next turn and rewrites the tree's first `files` files. */
   async write(files: number): Promise<Cost> {
     this.#turn += 1;
-    return this.#counted(async () => {
+    return this.#costOf(async () => {
       for (let nth = 0; nth < files; nth += 1) await this.#write(nth);
     });
   }
@@ -56,7 +59,7 @@ export class SnapshotCosts {
   async snapshot(): Promise<Cost> {
     const { snapshots, outbox, jobs } = this.#stores;
     const place = { turn: this.#turn, attempt: 1, label: "agent1.final" };
-    return this.#counted(async () => {
+    return this.#costOf(async () => {
       this.#storage.transactionSync(() => {
         snapshots.write(place, this.#tree);
         outbox.add({ type: "upload_snapshot", ...place, at: 0 });
@@ -71,7 +74,7 @@ export class SnapshotCosts {
   /** The cost of a snapshot without deduplication: copies every file, one after the other. */
   async copy(): Promise<Cost> {
     const prefix = `tenants/bench/copies/${crypto.randomUUID()}`;
-    return this.#counted(async () => {
+    return this.#costOf(async () => {
       for (const [path, entry] of this.#tree) {
         const bytes = await this.#stores.blobs.read(entry);
         await this.#bucket.put(`${prefix}/${path}`, bytes);
@@ -79,13 +82,10 @@ export class SnapshotCosts {
     });
   }
 
-  /**
-   * The lower bound: uploads so many bytes in so many objects, one after the other, without any
-   * processing.
-   */
+  /** The lower bound: uploads `bytes` bytes in `objects` objects, one after another. */
   async puts(bytes: number, objects: number): Promise<Cost> {
     const prefix = `tenants/bench/puts/${crypto.randomUUID()}`;
-    return this.#counted(async () => {
+    return this.#costOf(async () => {
       for (let nth = 0; nth < objects; nth += 1) {
         await this.#bucket.put(`${prefix}/${nth}`, new Uint8Array(Math.ceil(bytes / objects)));
       }
@@ -93,12 +93,12 @@ export class SnapshotCosts {
   }
 
   /**
-   * Removes contents that the next turn does not need; returns the size of the session's database
-   * before and after, in bytes.
+   * Removes contents that the next turn does not need. Returns the size of the session's database
+   * in bytes before and after, and the written rows.
    */
   async tidy(): Promise<{ before: number; after: number; rows: number }> {
     const before = this.#storage.sql.databaseSize;
-    const { rows } = await this.#counted(
+    const { rows } = await this.#costOf(
       async () => void (await this.#stores.jobs.perform({ type: "tidy" })),
     );
     return { before, after: this.#storage.sql.databaseSize, rows };
@@ -113,7 +113,7 @@ export class SnapshotCosts {
     this.#stores.blobs.add(new Map([[hash, bytes]]));
   }
 
-  async #counted(work: () => Promise<void>): Promise<Cost> {
+  async #costOf(work: () => Promise<void>): Promise<Cost> {
     const before = { ...this.#cost };
     await work();
     const { objects, bytes, rows } = this.#cost;
@@ -126,7 +126,7 @@ export class SnapshotCosts {
 }
 
 function countingBucket(real: Bucket, cost: Cost): Bucket {
-  return replacing(real, "put", (put) => (...args) => {
+  return withMethod(real, "put", (put) => (...args) => {
     const contents = args[1];
     cost.objects += 1;
     cost.bytes +=
@@ -141,7 +141,7 @@ const sizeOf = (contents: unknown): number =>
   contents instanceof Uint8Array ? contents.byteLength : Number.NaN;
 
 function countingStorage(real: DurableObjectStorage, cost: Cost): DurableObjectStorage {
-  const sql = replacing(real.sql, "exec", (exec) => (...args) => {
+  const sql = withMethod(real.sql, "exec", (exec) => (...args) => {
     const cursor = exec(...args);
     if (typeof cursor === "object" && cursor !== null)
       cost.rows += Number(Reflect.get(cursor, "rowsWritten"));
@@ -159,10 +159,14 @@ function countingStorage(real: DurableObjectStorage, cost: Cost): DurableObjectS
 type Method = (...args: unknown[]) => unknown;
 
 /**
- * A proxy of `real` with one method replaced. Other methods are bound: objects of the runtime check
- * their `this`.
+ * A proxy of `real` with one method replaced. Its other methods are bound to `real`, because
+ * objects of the runtime check their `this`.
  */
-function replacing<T extends object>(real: T, method: string, replace: (own: Method) => Method): T {
+function withMethod<T extends object>(
+  real: T,
+  method: string,
+  replace: (own: Method) => Method,
+): T {
   return new Proxy(real, {
     get(target, name) {
       const member: unknown = Reflect.get(target, name, target);

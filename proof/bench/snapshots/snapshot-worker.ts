@@ -3,16 +3,16 @@ import type { Env } from "../../../src/env";
 import { SnapshotCosts } from "./snapshot-costs";
 
 /**
- * Replaces the service: its session object takes snapshots of a tree and returns the cost of each
- * operation.
+ * A Worker that replaces the service. Its session object takes snapshots of a file tree and returns
+ * the cost of each operation.
  */
 export { RateGateObject } from "../../../durable-objects/rate-gate/rate-gate";
 export { EvalRunObject, TenantObject } from "../../../src/worker";
 
 /**
- * `POST /write?session=a&files=3` rewrites so many files in the session's next turn. `/snapshot`
- * takes a snapshot. `/copy` copies all files. `/puts?bytes=100&objects=2` only uploads so many
- * bytes in so many objects. `/tidy` removes contents that the next turn does not need.
+ * `POST /write?session=a&files=3` rewrites 3 files in the next turn of session `a`. `/snapshot`
+ * takes a snapshot. `/copy` copies all files. `/puts?bytes=100&objects=2` only uploads 100 bytes in
+ * 2 objects. `/tidy` removes contents that the next turn does not need.
  */
 export class SessionObject extends DurableObject<Env> {
   #costs: SnapshotCosts | null = null;
@@ -24,11 +24,11 @@ export class SessionObject extends DurableObject<Env> {
       this.env.BUCKET,
       searchParams.get("session") ?? "",
     );
-    const wanted = (name: string) => Number(searchParams.get(name));
+    const parameter = (name: string) => Number(searchParams.get(name));
     if (pathname === "/tidy") return Response.json(await this.#costs.tidy());
-    if (pathname === "/write") return Response.json(await this.#costs.write(wanted("files")));
+    if (pathname === "/write") return Response.json(await this.#costs.write(parameter("files")));
     if (pathname === "/puts")
-      return Response.json(await this.#costs.puts(wanted("bytes"), wanted("objects")));
+      return Response.json(await this.#costs.puts(parameter("bytes"), parameter("objects")));
     return Response.json(
       await (pathname === "/copy" ? this.#costs.copy() : this.#costs.snapshot()),
     );

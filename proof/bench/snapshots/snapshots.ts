@@ -1,18 +1,21 @@
 import { tmpdir } from "node:os";
 import { z } from "zod";
 import { type Spread, spread } from "../arithmetic";
-import { describedAs } from "../descriptions";
+import { descriptionOf } from "../descriptions";
 import { aim, type Figure, type Measurement, millis, range, times } from "../figure";
 import { startRuntime } from "../runtime";
 import type { Cost } from "./snapshot-costs";
 import { TREE } from "./tree";
 
-/** The cost of a snapshot of a tree and its upload to R2, compared with a copy. */
+/** The cost of a snapshot of a file tree with its upload to R2, compared with a copy. */
 type SnapshotsFigure = Record<Work, WorkFigure> & {
   files: number;
   tidy: Record<keyof TidyCost, Spread>;
 };
-/** Each of the first three is paired with plain writes of the same bytes and objects. */
+/**
+ * The measured operations: the first snapshot, a snapshot after a few changes, and a copy. Each has
+ * a lower bound: plain writes (`…Puts`) of as many bytes and objects.
+ */
 type Work = "first" | "changed" | "copy" | "firstPuts" | "changedPuts" | "copyPuts";
 /**
  * Size of the session's database in bytes, and rows written, at the end of a turn that rewrote
@@ -22,27 +25,31 @@ type TidyCost = { before: number; after: number; rows: number };
 /** `cost`: the maximum of all samples. */
 type WorkFigure = { ms: Spread; cost: Cost };
 
+/** Number of files that a later turn changes. */
 const CHANGED = 3;
 /**
- * Sessions, each with a first snapshot, later snapshots, a copy, and a turn that rewrites all
- * files.
+ * Number of sessions. Each has a first snapshot, later snapshots, a copy, and a turn that rewrites
+ * all files.
  */
 const RUNS = 5;
 /**
- * Turns after the first in each session. One result in eight is written completely, so these never
- * are.
+ * Turns after the first turn in each session. They are so few that each snapshot stores only its
+ * changes: a result is stored completely only if it would need more than eight manifests.
  */
 const LATER_TURNS = 2;
-/** A pack of new contents, and the manifest. */
+/** A snapshot writes at most two objects: a pack of new contents, and the manifest. */
 const MOST_WRITES = 2;
-/** Bytes of the contents alone: everything that a session has written, and its latest tree. */
+/**
+ * Bytes of the file contents alone. `before`: all contents that a session has written. `after`: the
+ * contents of its latest tree.
+ */
 const CONTENTS = {
   before: (2 * TREE.files + LATER_TURNS * CHANGED) * TREE.fileBytes,
   after: TREE.files * TREE.fileBytes,
 } as const;
 
 export const SNAPSHOTS: Measurement = {
-  ...describedAs("snapshots"),
+  ...descriptionOf("snapshots"),
   async measure(bench): Promise<Figure> {
     const data = await measureSnapshots(times(RUNS, bench));
     const { first, changed, copy, firstPuts, changedPuts, copyPuts, tidy } = data;
@@ -98,27 +105,27 @@ async function measureSnapshots(sessions: number): Promise<SnapshotsFigure> {
     copyPuts: [],
   };
   const tidied: TidyCost[] = [];
-  const ask = (path: string, session: number) => costOf(toUrl(runtime.service, path, session));
+  const request = (path: string, session: number) => costOf(toUrl(runtime.service, path, session));
   const take = async (work: Work, path: string, session: number): Promise<Cost> => {
     const startedAt = performance.now();
-    const cost = await ask(path, session);
+    const cost = await request(path, session);
     samples[work].push({ ms: performance.now() - startedAt, cost });
     return cost;
   };
   try {
     for (let session = 1; session <= sessions; session += 1) {
-      await ask(`/write?files=${TREE.files}`, session);
+      await request(`/write?files=${TREE.files}`, session);
       const { bytes } = await take("first", "/snapshot", session);
       await take("firstPuts", `/puts?objects=${MOST_WRITES}&bytes=${bytes}`, session);
       for (let turn = 0; turn < LATER_TURNS; turn += 1) {
-        await ask(`/write?files=${CHANGED}`, session);
+        await request(`/write?files=${CHANGED}`, session);
         const later = await take("changed", "/snapshot", session);
         await take("changedPuts", `/puts?objects=${MOST_WRITES}&bytes=${later.bytes}`, session);
       }
       const copied = await take("copy", "/copy", session);
       await take("copyPuts", `/puts?objects=${copied.objects}&bytes=${copied.bytes}`, session);
-      await ask(`/write?files=${TREE.files}`, session);
-      await ask("/snapshot", session);
+      await request(`/write?files=${TREE.files}`, session);
+      await request("/snapshot", session);
       tidied.push(TidyCostSchema.parse(await answerTo(toUrl(runtime.service, "/tidy", session))));
     }
     const taken = (work: Work) => toWorkFigure(samples[work]);

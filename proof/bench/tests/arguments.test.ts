@@ -26,11 +26,11 @@ describe("the arguments of npm run bench", () => {
     },
     { argv: ["--record"], expected: { ...DEFAULTS, isRecorded: true } },
     { argv: ["--help", "--only", "beauty"], expected: null },
-  ])("--seed 7 $argv are $expected", ({ argv, expected }) => {
+  ])("--seed 7 with $argv are parsed as $expected", ({ argv, expected }) => {
     expect(parseBenchArguments(["--seed", "7", ...argv])).toEqual(expected);
   });
 
-  it("have a seed by default", () => {
+  it("get a seed by default", () => {
     expect(parseBenchArguments([])).toEqual({ ...DEFAULTS, seed: expect.any(Number) });
   });
 
@@ -57,11 +57,11 @@ describe("the arguments of npm run bench", () => {
     expect(() => parseBenchArguments(argv)).toThrow(new UsageError(message));
   });
 
-  it("refuse an unknown option", () => {
+  it("are refused if an option is unknown", () => {
     expect(() => parseBenchArguments(["--sedes", "5"])).toThrow("'--sedes'");
   });
 
-  it("refuse a file that cannot be written", async () => {
+  it("are refused if the file cannot be written", async () => {
     const refused = writableFile("tests");
     await expect(refused).rejects.toThrow(UsageError);
     await expect(refused).rejects.toThrow("--json tests cannot be written: EISDIR");

@@ -18,8 +18,8 @@ const call = (stage: string, startedAt: number, endedAt: number | null): ServedC
 });
 
 /**
- * Answers from 10 to 410, votes from 420 to 830, a presentation from 840 to 1240; the slowest take
- * 395, 405 and 400 ms.
+ * A run of three stages: answers from 10 to 410, votes from 420 to 830, and a presentation from 840
+ * to 1240 ms. The slowest calls of these stages take 395, 405 and 400 ms.
  */
 const RUN = [
   call("first_answer", 10, 400),
@@ -46,11 +46,17 @@ describe("spread", () => {
       max: 100,
     },
     { name: "sorts numerically", values: [10, 9, 100], median: 10, min: 9, max: 100 },
-    { name: "takes one run for all three", values: [7], median: 7, min: 7, max: 7 },
+    {
+      name: "takes a single value as median, minimum and maximum",
+      values: [7],
+      median: 7,
+      min: 7,
+      max: 7,
+    },
   ])("$name", ({ values, median, min, max }) => {
-    const given = [...values];
-    expect(spread(given)).toEqual({ median, min, max, runs: values.length });
-    expect(given).toEqual(values);
+    const input = [...values];
+    expect(spread(input)).toEqual({ median, min, max, runs: values.length });
+    expect(input).toEqual(values);
   });
 
   it("throws without values", () => {
@@ -63,7 +69,7 @@ it("interpolates a quantile between two neighbours", () => {
 });
 
 describe("ratios", () => {
-  it("divides each run by its own lower bound, so that a slow machine changes nothing", () => {
+  it("divides each run by the lower bound of the same run", () => {
     expect(ratios([12, 24], [10, 20])).toEqual([1.2, 1.2]);
   });
 
@@ -75,7 +81,7 @@ describe("ratios", () => {
 describe("criticalPathMs", () => {
   it.each([
     {
-      name: "adds up the slowest call of each stage, and no time between calls",
+      name: "adds up the slowest call of each stage, without the time between stages",
       calls: RUN,
       ms: 395 + 405 + 400,
     },
@@ -85,7 +91,7 @@ describe("criticalPathMs", () => {
       ms: 395 + 405 + 400,
     },
     {
-      name: "takes the slowest call, not the last to end",
+      name: "takes the call that takes longest, not the call that ends last",
       calls: [call("a", 0, 300), call("a", 200, 350)],
       ms: 300,
     },
@@ -106,7 +112,7 @@ describe("criticalPathMs", () => {
 });
 
 describe("gapsOf", () => {
-  it("splits the time that no provider took", () => {
+  it("splits the time outside the critical path by place", () => {
     expect(gapsOf(RUN, { startedAt: 0, endedAt: 1243 })).toEqual({
       beforeFirst: 10,
       between: 20,
@@ -115,7 +121,7 @@ describe("gapsOf", () => {
     });
   });
 
-  it("is complete: gaps and critical path add up to the run", () => {
+  it("returns gaps that add up to the run's time together with the critical path", () => {
     const gaps = gapsOf(RUN, { startedAt: 0, endedAt: 1243 });
     const sum = Object.values(gaps).reduce((total, gap) => total + gap, 0);
     expect(sum + criticalPathMs(RUN)).toBe(1243);
@@ -123,7 +129,7 @@ describe("gapsOf", () => {
 });
 
 describe("callOverheads", () => {
-  it("counts each call from the last end of the stage before it, and leaves out the first stage", () => {
+  it("measures from the end of the previous stage to each call, without the first stage", () => {
     expect(callOverheads(RUN)).toEqual([10, 15, 10]);
   });
 
@@ -137,7 +143,7 @@ describe("callOverheads", () => {
 });
 
 describe("growth", () => {
-  it("is the median of all slopes, robust against a few slow runs", () => {
+  it("is the median of all slopes, so a few slow runs do not change it", () => {
     expect(slopeOf([1, 3, 5, 900, 9, 11, 13])).toBe(2);
     expect(slopeOf([5, 5, 90, 5, 5])).toBe(0);
   });
@@ -159,21 +165,25 @@ describe("growth", () => {
       isFound: false,
     },
     {
-      name: "is found if four grew much and one did not",
+      name: "is found if four series grew much and one series shrank",
       slopes: [1_000, 1_000, -0.3, 1_000, 1_000],
       isFound: true,
     },
     {
-      name: "is found if most grew by more than the limit",
+      name: "is found if most series grew by more than the limit",
       slopes: [11, -3, 11, -3, 11],
       isFound: true,
     },
-    { name: "is not found if only two vary widely", slopes: [400, -3, 9, 300, -3], isFound: false },
+    {
+      name: "is not found if only two series grew much",
+      slopes: [400, -3, 9, 300, -3],
+      isFound: false,
+    },
   ])("$name", ({ slopes, isFound }) => {
     expect(grows(slopes, 10)).toBe(isFound);
   });
 
-  it("needs five series", () => {
+  it("cannot be judged with fewer than five series", () => {
     expect(() => grows([1, 1, 1, 1], 10)).toThrow("five series");
   });
 });

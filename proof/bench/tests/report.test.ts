@@ -40,7 +40,7 @@ const RESULTS: Results = {
   },
 };
 
-it("the table has each figure with its runs, bound and aim, and violations of exact figures last", () => {
+it("the table shows each figure's runs, bound and aim, and then the violations", () => {
   expect(toTable(RESULTS)).toBe(
     [
       "2 × CPU, load 0.4, Node 24.0.0, Linux 6, seed 7",
@@ -60,13 +60,13 @@ it("the file's schema accepts results", () => {
   expect(ResultsSchema.parse(JSON.parse(JSON.stringify(RESULTS)))).toEqual(RESULTS);
 });
 
-const WHOLE = { figure: "how quick", measured: "3 ms", runs: "7", bound: "bare 2 ms" };
+const ROW_WITHOUT_AIM = { figure: "how quick", measured: "3 ms", runs: "7", bound: "bare 2 ms" };
 const figuresWith = (...lines: object[]) => ({
   quick: { seconds: 1, lines, data: {}, broken: [] },
 });
 
 it.each([
-  { name: "accepts a row without an aim", figures: figuresWith(WHOLE), isValid: true },
+  { name: "accepts a row without an aim", figures: figuresWith(ROW_WITHOUT_AIM), isValid: true },
   {
     name: "rejects a figure without rows",
     figures: { quick: { seconds: 1, data: {}, broken: [] } },
@@ -75,12 +75,12 @@ it.each([
   { name: "rejects a missing figure", figures: { quick: undefined }, isValid: false },
   {
     name: "rejects a row without its bound",
-    figures: figuresWith({ ...WHOLE, bound: undefined }),
+    figures: figuresWith({ ...ROW_WITHOUT_AIM, bound: undefined }),
     isValid: false,
   },
   {
     name: "rejects a row without its number of runs",
-    figures: figuresWith({ ...WHOLE, runs: undefined }),
+    figures: figuresWith({ ...ROW_WITHOUT_AIM, runs: undefined }),
     isValid: false,
   },
 ])("the file's schema $name", ({ figures, isValid }) => {
@@ -96,7 +96,7 @@ it.each([
   expect(aim(value, 5, sign)).toBe(text);
 });
 
-it("equal seeds draw equal prices, other seeds others, independently of other draws", () => {
+it("a seed always draws the same prices, whatever else is drawn; another seed draws others", () => {
   const drawn = (seed: number) => [...drawPrices(chanceFor(seed, "prices"), 24)];
   chanceFor(7, "kill").unit();
   expect(drawn(7)).toEqual(drawn(7));

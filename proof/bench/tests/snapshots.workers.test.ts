@@ -6,7 +6,7 @@ import { SnapshotCosts } from "../snapshots/snapshot-costs";
 import { TREE } from "../snapshots/tree";
 import { readStoredSnapshots } from "../../../simulated/stored-snapshots";
 
-it("a snapshot of 2,000 files costs two writes to R2, and after three changes only the changed contents", async () => {
+it("a snapshot costs two R2 writes, and after three changes it writes only the changed contents", async () => {
   await runInDurableObject(env.SESSIONS.get(env.SESSIONS.newUniqueId()), async (_, { storage }) => {
     const costs = new SnapshotCosts(storage, env.BUCKET, "counted");
     await costs.write(TREE.files);
@@ -17,8 +17,8 @@ it("a snapshot of 2,000 files costs two writes to R2, and after three changes on
     const again = await costs.snapshot();
     const bare = await costs.puts(6_000, 3);
     const contents = TREE.files * TREE.fileBytes;
-    // The snapshot, its job and the job's end, the sizes of two objects, and the place of each
-    // content.
+    // Rows: 1 for the snapshot, 2 for the start and end of its job, 2 for the sizes of two objects,
+    // and 1 for the location of each content.
     expect([first.objects, first.rows]).toEqual([2, 5 + TREE.files]);
     expect(first.bytes).toBeGreaterThan(contents);
     expect([changed.objects, changed.rows]).toEqual([2, 5 + 3]);

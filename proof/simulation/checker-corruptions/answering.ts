@@ -7,10 +7,11 @@ const NUDGES = "refusals-and-nudges";
 const MEGABYTE = 1024 * 1024;
 
 /** Replaces the text of an agent's second answer. */
-const rewritten = (content: string): Corruption => changes("answer.submitted", { content }, 4);
+const rewritesSecondAnswer = (content: string): Corruption =>
+  changes("answer.submitted", { content }, 4);
 
 /** Adds a refusal of an agent's answer after the nth reply of the log. */
-const refuses = (code: string, nth: number): Corruption =>
+const addsRefusal = (code: string, nth: number): Corruption =>
   adds(
     "call.completed",
     ({ at, turn, attempt, agent, round }) => [
@@ -29,11 +30,14 @@ const refuses = (code: string, nth: number): Corruption =>
     nth,
   );
 
-const CLEARED = adds("votes.cleared", (event) => [{ ...event, votes: [] }]);
+/** Adds a `votes.cleared` event without votes. */
+const ADDS_EMPTY_CLEARING = adds("votes.cleared", (event) => [{ ...event, votes: [] }]);
 
+/** The label and the revision of an attempt's first answer. */
 const FIRST = { label: "agent1.1", revision: 1 } as const;
 
-const answersOnceMore = (change: Partial<EventOf<"answer.submitted">>): Corruption =>
+/** Adds an answer of an agent after that agent has failed. */
+const addsAnswerOfFailed = (change: Partial<EventOf<"answer.submitted">>): Corruption =>
   adds("agent.failed", ({ at, turn, attempt, agent }) => [
     {
       type: "answer.submitted",
@@ -76,13 +80,13 @@ export const ANSWERING: readonly Row[] = [
   {
     name: "an answer of an agent that has failed",
     script: "agent-failing",
-    corruption: answersOnceMore({}),
+    corruption: addsAnswerOfFailed({}),
     invariant: "answers",
   },
   {
     name: "a partial text of an agent that has failed",
     script: "agent-failing",
-    corruption: answersOnceMore({ origin: "partial" }),
+    corruption: addsAnswerOfFailed({ origin: "partial" }),
     invariant: "leaving",
   },
   {
@@ -126,7 +130,7 @@ export const ANSWERING: readonly Row[] = [
   {
     name: "an empty list of cleared votes",
     script: IMPROVED,
-    corruption: CLEARED,
+    corruption: ADDS_EMPTY_CLEARING,
     invariant: "voided",
   },
   {
@@ -174,19 +178,19 @@ export const ANSWERING: readonly Row[] = [
   {
     name: "an answer refused for the team's limit although the agent's own is reached",
     script: IMPROVED,
-    corruption: all(refuses("team_limit", 5), withRules({ max_new_answers_per_agent: 1 })),
+    corruption: all(addsRefusal("team_limit", 5), withRules({ max_new_answers_per_agent: 1 })),
     invariant: "limits",
   },
   {
     name: "an answer refused for the agent's limit although only the lead is too long",
     script: IMPROVED,
-    corruption: all(refuses("answer_limit", 5), withRules({ fairness_lead_cap_answers: 0 })),
+    corruption: all(addsRefusal("answer_limit", 5), withRules({ fairness_lead_cap_answers: 0 })),
     invariant: "limits",
   },
   {
     name: "an answer refused for its lead although the team's limit is reached",
     script: IMPROVED,
-    corruption: all(refuses("lead_limit", 5), withRules({ max_new_answers_global: 3 })),
+    corruption: all(addsRefusal("lead_limit", 5), withRules({ max_new_answers_global: 3 })),
     invariant: "limits",
   },
   {
@@ -194,7 +198,7 @@ export const ANSWERING: readonly Row[] = [
     script: IMPROVED,
     corruption: all(
       withRules({ answer_novelty_requirement: "strict" }),
-      rewritten("Follow the river by the oak."),
+      rewritesSecondAnswer("Follow the river by the oak."),
     ),
     invariant: "novelty",
   },
@@ -203,7 +207,7 @@ export const ANSWERING: readonly Row[] = [
     script: IMPROVED,
     corruption: all(
       withRules({ answer_novelty_requirement: "balanced" }),
-      rewritten("Follow the river: now!"),
+      rewritesSecondAnswer("Follow the river: now!"),
     ),
     invariant: "novelty",
   },
@@ -212,14 +216,14 @@ export const ANSWERING: readonly Row[] = [
     script: IMPROVED,
     corruption: all(
       withRules({ answer_novelty_requirement: "balanced" }),
-      rewritten("TAKE - the  ROAD, 'take the road'!"),
+      rewritesSecondAnswer("TAKE - the  ROAD, 'take the road'!"),
     ),
     invariant: "novelty",
   },
   {
     name: "an answer with other white space",
     script: IMPROVED,
-    corruption: rewritten("\n Take\tthe road. "),
+    corruption: rewritesSecondAnswer("\n Take\tthe road. "),
     invariant: "novelty",
   },
 ];

@@ -11,15 +11,19 @@ import {
 } from "./corruptions";
 import { AT_THE_CAP } from "./paying";
 import { CORRECT_REPLACEMENTS } from "./replacing";
-import { againAs } from "./second-turn";
+import { repeatsTurnAs } from "./second-turn";
 
-/** Correct logs at the limits of the rules. */
+/**
+ * A log that is changed but still correct, because it stays just within the rules. The checker must
+ * report nothing. The fields are those of `Row`.
+ */
 type CorrectLog = { name: string; script?: string; corruption: Corruption; outside?: Outside };
 
 const IMPROVED = "improved-answer-with-injection";
 const START = 1_790_000_000_000;
 
-const novelty = (
+/** Sets the team's required novelty and replaces the text of the second answer of an agent. */
+const withNovelty = (
   answer_novelty_requirement: "lenient" | "balanced" | "strict",
   content: string,
 ): Corruption =>
@@ -41,22 +45,22 @@ export const CORRECT_LOGS: readonly CorrectLog[] = [
   {
     name: "half of another answer's words in a strict team",
     script: IMPROVED,
-    corruption: novelty("strict", "Follow the river by two oaks."),
+    corruption: withNovelty("strict", "Follow the river by two oaks."),
   },
   {
     name: "most of another answer's words in a balanced team",
     script: IMPROVED,
-    corruption: novelty("balanced", "Follow the river twice, then."),
+    corruption: withNovelty("balanced", "Follow the river twice, then."),
   },
   {
     name: "another answer's words in a lenient team",
     script: IMPROVED,
-    corruption: novelty("lenient", "Follow: the RIVER!"),
+    corruption: withNovelty("lenient", "Follow: the RIVER!"),
   },
   {
     name: "answers without any words in a strict team",
     script: IMPROVED,
-    corruption: all(changes("answer.submitted", { content: "?" }), novelty("strict", "!")),
+    corruption: all(changes("answer.submitted", { content: "?" }), withNovelty("strict", "!")),
   },
   {
     name: "an answer within the team's limit",
@@ -129,7 +133,7 @@ export const CORRECT_LOGS: readonly CorrectLog[] = [
     corruption: all(
       delays("tool.input_required", 30_000),
       ...Array.from({ length: 19 }, (_, nth) =>
-        all(repeats("tool.progressed", nth + 1), (log) => spaced(log)),
+        all(repeats("tool.progressed", nth + 1), (log) => spreadProgress(log)),
       ),
     ),
   },
@@ -198,14 +202,14 @@ export const CORRECT_LOGS: readonly CorrectLog[] = [
   ].map((script) => ({
     name: `a second turn like the first in ${script}`,
     script,
-    corruption: againAs(2),
+    corruption: repeatsTurnAs(2),
   })),
 ];
 
-/** Progress a second apart, independent of other events. */
-function spaced(log: Parameters<Corruption>[0]): ReturnType<Corruption> {
-  let reported = 0;
+/** Sets the times of all progress notifications so that they are a second apart. */
+function spreadProgress(log: Parameters<Corruption>[0]): ReturnType<Corruption> {
+  let count = 0;
   return log.map((event) =>
-    event.type === "tool.progressed" ? { ...event, at: START + 1_102 + 1_000 * reported++ } : event,
+    event.type === "tool.progressed" ? { ...event, at: START + 1_102 + 1_000 * count++ } : event,
   );
 }

@@ -3,8 +3,8 @@ import type { AgentRules, TeamRules } from "../../../src/protocol/team";
 import type { NumberedEvent } from "../../../checker/types";
 
 /**
- * Small corruptions of a log, to test that the checker reports them. Each returns a new, correctly
- * numbered log.
+ * A small change that makes a log incorrect, to test that the checker reports it. Returns a new log
+ * whose events are numbered correctly.
  */
 export type Corruption = (log: readonly NumberedEvent[]) => NumberedEvent[];
 
@@ -13,25 +13,25 @@ const isType = <T extends EventType>(
   type: T,
 ): event is EventOf<T> & { sequence_number: number } => event.type === type;
 
-function placeOf(log: readonly NumberedEvent[], type: EventType, nth: number): number {
-  const places = log.flatMap((event, place) => (event.type === type ? [place] : []));
-  const place = places.at(nth - 1);
-  if (place === undefined) throw new Error(`the log has no ${type} number ${nth}`);
-  return place;
+function indexOf(log: readonly NumberedEvent[], type: EventType, nth: number): number {
+  const indexes = log.flatMap((event, index) => (event.type === type ? [index] : []));
+  const index = indexes.at(nth - 1);
+  if (index === undefined) throw new Error(`the log has no ${type} number ${nth}`);
+  return index;
 }
 
-const unnumbered = (event: SessionEvent): NumberedEvent => ({ ...event, sequence_number: 0 });
+const withoutNumber = (event: SessionEvent): NumberedEvent => ({ ...event, sequence_number: 0 });
 
-const renumbered = (log: readonly SessionEvent[]): NumberedEvent[] =>
-  log.map((event, place) => ({ ...event, sequence_number: place + 1 }));
+const renumber = (log: readonly SessionEvent[]): NumberedEvent[] =>
+  log.map((event, index) => ({ ...event, sequence_number: index + 1 }));
 
 /** Changes the nth event of a type. */
 export const changes =
   <T extends EventType>(type: T, change: Partial<EventOf<T>>, nth = 1): Corruption =>
   (log) => {
-    const place = placeOf(log, type, nth);
+    const index = indexOf(log, type, nth);
     return log.map((event, other) =>
-      other === place && isType(event, type) ? { ...event, ...change } : event,
+      other === index && isType(event, type) ? { ...event, ...change } : event,
     );
   };
 
@@ -39,71 +39,72 @@ export const changes =
 export const hides =
   (type: EventType, nth = 1): Corruption =>
   (log) =>
-    renumbered(log.toSpliced(placeOf(log, type, nth), 1));
+    renumber(log.toSpliced(indexOf(log, type, nth), 1));
 
 /** Duplicates the nth event of a type. */
 export const repeats =
   (type: EventType, nth = 1): Corruption =>
   (log) => {
-    const place = placeOf(log, type, nth);
-    return renumbered(log.toSpliced(place, 0, ...log.slice(place, place + 1)));
+    const index = indexOf(log, type, nth);
+    return renumber(log.toSpliced(index, 0, ...log.slice(index, index + 1)));
   };
 
-/** Inserts events that never happened after the nth event of a type, at its time. */
+/** Inserts events after the nth event of a type. `make` returns the new events. */
 export const adds =
   <T extends EventType>(
     type: T,
-    made: (event: EventOf<T>) => readonly SessionEvent[],
+    make: (event: EventOf<T>) => readonly SessionEvent[],
     nth = 1,
   ): Corruption =>
   (log) => {
-    const place = placeOf(log, type, nth);
-    const event = log[place];
-    return renumbered(
+    const index = indexOf(log, type, nth);
+    const event = log[index];
+    return renumber(
       log.toSpliced(
-        place + 1,
+        index + 1,
         0,
-        ...(event && isType(event, type) ? made(event) : []).map(unnumbered),
+        ...(event && isType(event, type) ? make(event) : []).map(withoutNumber),
       ),
     );
   };
 
+/** The target of a move: before the event of type `before` with the number `beforeNth`. */
 type Move = { nth?: number; before: EventType; beforeNth?: number };
 
-/** Moves the nth event of a type forward, to the time of its new neighbour. */
+/** Moves the nth event of a type before another event, and gives it that event's time. */
 export const moves =
   (type: EventType, { nth = 1, before, beforeNth = 1 }: Move): Corruption =>
   (log) => {
-    const from = placeOf(log, type, nth);
-    const to = placeOf(log, before, beforeNth);
+    const from = indexOf(log, type, nth);
+    const to = indexOf(log, before, beforeNth);
     const moved = log
       .slice(from, from + 1)
       .map((event) => ({ ...event, at: log[to]?.at ?? event.at }));
-    return renumbered(log.toSpliced(from, 1).toSpliced(to < from ? to : to - 1, 0, ...moved));
+    return renumber(log.toSpliced(from, 1).toSpliced(to < from ? to : to - 1, 0, ...moved));
   };
 
 /** Appends a copy of an earlier event to the log. */
 export const echoesAtEnd =
   (type: EventType): Corruption =>
   (log) => {
-    const place = placeOf(log, type, 1);
+    const index = indexOf(log, type, 1);
     const at = log.at(-1)?.at ?? 0;
-    return renumbered([...log, ...log.slice(place, place + 1).map((event) => ({ ...event, at }))]);
+    return renumber([...log, ...log.slice(index, index + 1).map((event) => ({ ...event, at }))]);
   };
 
 /** Replaces every event of a type. */
 export const rewrites =
-  <T extends EventType>(type: T, made: (event: EventOf<T>) => EventOf<T>): Corruption =>
+  <T extends EventType>(type: T, rewrite: (event: EventOf<T>) => EventOf<T>): Corruption =>
   (log) =>
     log.map((event) =>
-      isType(event, type) ? { ...made(event), sequence_number: event.sequence_number } : event,
+      isType(event, type) ? { ...rewrite(event), sequence_number: event.sequence_number } : event,
     );
 
 /** Changes the team's rules. */
 export const withRules = (change: Partial<TeamRules>): Corruption =>
   rewrites("session.created", (event) => ({ ...event, rules: { ...event.rules, ...change } }));
 
-/** Changes an agent's rules; those of all agents without an id. */
+/** Changes the rules of the agent `id`; without `id`, the rules of all agents. */
 export const withAgentRules = (change: Partial<AgentRules>, id?: string): Corruption =>
   rewrites("session.created", ({ rules, ...event }) => {
     const agents = rules.agents.map((agent) =>
@@ -112,22 +113,22 @@ export const withAgentRules = (change: Partial<AgentRules>, id?: string): Corrup
     return { ...event, rules: { ...rules, agents } };
   });
 
-/** Delays everything from the nth event of a type on. */
+/** Delays the nth event of a type and all later events. */
 export const delays =
   (type: EventType, ms: number, nth = 1): Corruption =>
   (log) => {
-    const place = placeOf(log, type, nth);
-    return log.map((event, other) => (other < place ? event : { ...event, at: event.at + ms }));
+    const index = indexOf(log, type, nth);
+    return log.map((event, other) => (other < index ? event : { ...event, at: event.at + ms }));
   };
 
 /** Cuts the log after the nth event of a type. */
 export const endsAt =
   (type: EventType, nth = 1): Corruption =>
   (log) =>
-    log.slice(0, placeOf(log, type, nth) + 1);
+    log.slice(0, indexOf(log, type, nth) + 1);
 
 /** Applies several corruptions in order. */
 export const all =
   (...corruptions: readonly Corruption[]): Corruption =>
   (log) =>
-    corruptions.reduce<NumberedEvent[]>((reported, corruption) => corruption(reported), [...log]);
+    corruptions.reduce<NumberedEvent[]>((changed, corruption) => corruption(changed), [...log]);

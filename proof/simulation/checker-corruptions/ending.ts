@@ -18,10 +18,11 @@ const START = 1_790_000_000_000;
 const FEEDBACK = { reason: "It is short.", instructions: "Say more." };
 const NO_USAGE = { input_tokens: 0, output_tokens: 0, reasoning_tokens: 0, cached_tokens: 0 };
 
-const charged = (change: object): Corruption =>
+/** Changes the usage of every completed call, but not the turn's total. */
+const changesUsage = (change: object): Corruption =>
   rewrites("call.completed", (event) => ({ ...event, usage: { ...event.usage, ...change } }));
 
-/** Corruptions of how turns and attempts begin and end, and of presentations. */
+/** Corruptions of the begin and end of turns and attempts, and of presentations. */
 export const ENDING: readonly Row[] = [
   { name: "a session created twice", corruption: repeats("session.created"), invariant: "I2" },
   {
@@ -115,17 +116,17 @@ export const ENDING: readonly Row[] = [
   },
   {
     name: "a failed turn with a presented text",
-    corruption: failsAtLast("no_answer"),
+    corruption: failsInsteadOfCompleting("no_answer"),
     invariant: "I3",
   },
   {
     name: "an internal error after a presentation",
-    corruption: failsAtLast("internal"),
+    corruption: failsInsteadOfCompleting("internal"),
     invariant: "totals",
   },
   {
     name: "an internal error with calls in flight",
-    corruption: all(hides("call.completed", 7), failsAtLast("internal")),
+    corruption: all(hides("call.completed", 7), failsInsteadOfCompleting("internal")),
     invariant: "totals",
   },
   {
@@ -138,17 +139,17 @@ export const ENDING: readonly Row[] = [
   {
     name: "a total with other searches",
     script: "hosted-tools",
-    corruption: charged({ hosted_uses: { x_search: 1, code_execution: 2 } }),
+    corruption: changesUsage({ hosted_uses: { x_search: 1, code_execution: 2 } }),
     invariant: "totals",
   },
   {
     name: "a total without cached tokens",
-    corruption: charged({ cache_write_tokens: 5 }),
+    corruption: changesUsage({ cache_write_tokens: 5 }),
     invariant: "totals",
   },
   {
     name: "a total without reasoning tokens",
-    corruption: charged({ reasoning_tokens: 5 }),
+    corruption: changesUsage({ reasoning_tokens: 5 }),
     invariant: "totals",
   },
   {
@@ -352,8 +353,8 @@ export const ENDING: readonly Row[] = [
   },
 ];
 
-/** Replaces the turn's completion by a failure. */
-function failsAtLast(code: string): Corruption {
+/** Replaces the turn's completion by a failure with this code. */
+function failsInsteadOfCompleting(code: string): Corruption {
   return (log) =>
     log.map((event): NumberedEvent => {
       if (event.type !== "turn.completed") return event;

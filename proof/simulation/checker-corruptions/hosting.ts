@@ -13,9 +13,15 @@ import type { Row } from "./row";
 const HOSTED = "hosted-tools";
 const TOOLS = "cut-off-tools";
 const COMPACTED = "summed-up";
+/** A call of a tool in a reply. */
 const USE = { tool_call: "call_1_1_1_1_1_1_use", name: "read_file" };
+/** A hosted tool as a call may use it. */
 const SEARCH = { name: "web_search", max_uses: 5 } as const;
-const refusedAsTooLong = (
+/**
+ * Gives the failure before a compaction another reason than a conversation that is too long, and
+ * changes the usage of all completed calls. `window`: the context window of the agents in tokens.
+ */
+const compactsAfterOtherFailure = (
   change: Partial<EventOf<"call.completed">["usage"]>,
   window = 128_000,
 ): Corruption =>
@@ -206,31 +212,31 @@ export const HOSTING: readonly Row[] = [
   {
     name: "a compaction of a conversation that fills exactly 85 % of its window",
     script: COMPACTED,
-    corruption: refusedAsTooLong({ input_tokens: 8_300 }, 10_000),
+    corruption: compactsAfterOtherFailure({ input_tokens: 8_300 }, 10_000),
     invariant: "compaction",
   },
   {
     name: "a compaction after an unrelated failure",
     script: COMPACTED,
-    corruption: refusedAsTooLong({ input_tokens: 8_301 }, 10_000),
+    corruption: compactsAfterOtherFailure({ input_tokens: 8_301 }, 10_000),
     invariant: "I11",
   },
   {
     name: "a compaction of a conversation that was read twice for one reply",
     script: COMPACTED,
-    corruption: refusedAsTooLong({ input_tokens: 9_000, requests: 2 }, 10_000),
+    corruption: compactsAfterOtherFailure({ input_tokens: 9_000, requests: 2 }, 10_000),
     invariant: "compaction",
   },
   {
     name: "a compaction of a conversation of unknown length",
     script: COMPACTED,
-    corruption: refusedAsTooLong({ input_tokens: 0, output_tokens: 9_000 }, 10_000),
+    corruption: compactsAfterOtherFailure({ input_tokens: 0, output_tokens: 9_000 }, 10_000),
     invariant: "compaction",
   },
   {
     name: "a compaction of a conversation with searches",
     script: COMPACTED,
-    corruption: refusedAsTooLong({ input_tokens: 9_000, hosted_uses: {} }, 10_000),
+    corruption: compactsAfterOtherFailure({ input_tokens: 9_000, hosted_uses: {} }, 10_000),
     invariant: "compaction",
   },
   {

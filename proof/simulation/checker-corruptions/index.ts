@@ -12,7 +12,7 @@ import { TRYING } from "./trying";
 import { VOTING } from "./voting";
 import { WORKING } from "./working";
 
-/** Every recorded corruption, in the order of the record. */
+/** Every corruption whose violations are recorded, in the order of `violations.txt`. */
 export const CORRUPTIONS: readonly Row[] = [
   ...PROMISES,
   ...RULES,

@@ -1,39 +1,39 @@
 import { all, changes, type Corruption, withAgentRules } from "./corruptions";
 import type { Row } from "./row";
 
-const capped = (max_tokens: number): Corruption =>
+const withTokenCap = (max_tokens: number): Corruption =>
   changes("turn.started", { budget: { max_tokens } });
-const paid = (max_cost_usd: number): Corruption =>
+const withCostCap = (max_cost_usd: number): Corruption =>
   changes("turn.started", { budget: { max_cost_usd } });
-const priced = (change: object): Corruption =>
+const withPrice = (change: object): Corruption =>
   withAgentRules({ price: { input: 1, cached_input: 0.25, output: 4, ...change } });
 
-/** Corruptions of what a turn can pay for, each by a token or a millionth of a dollar. */
+/** Corruptions of caps: each is wrong by one token or by a few millionths of a dollar. */
 export const PAYING: readonly Row[] = [
   {
     name: "a call deferred although its tokens just fit",
     script: "budget",
-    corruption: capped(16_186),
+    corruption: withTokenCap(16_186),
     invariant: "deferrals",
   },
   {
     name: "a call deferred although its price just fits",
     script: "budget",
-    corruption: paid(0.032147),
+    corruption: withCostCap(0.032147),
     invariant: "deferrals",
   },
   {
     name: "a call deferred although its price fits, with an expensive cache",
     script: "budget",
-    corruption: all(priced({ cache_write: 2 }), paid(0.0453)),
+    corruption: all(withPrice({ cache_write: 2 }), withCostCap(0.0453)),
     invariant: "deferrals",
   },
   {
     name: "a call deferred although its price fits, with expensive long prompts",
     script: "budget",
     corruption: all(
-      priced({ long_prompt: { above: 1_000, input: 2, cached_input: 0.5, output: 6 } }),
-      paid(0.0485),
+      withPrice({ long_prompt: { above: 1_000, input: 2, cached_input: 0.5, output: 6 } }),
+      withCostCap(0.0485),
     ),
     invariant: "deferrals",
   },
@@ -48,42 +48,42 @@ export const PAYING: readonly Row[] = [
   {
     name: "a call deferred although its tokens fit, with a short reply",
     script: "budget",
-    corruption: all(withAgentRules({ max_output_tokens: 1_000 }), capped(16_162)),
+    corruption: all(withAgentRules({ max_output_tokens: 1_000 }), withTokenCap(16_162)),
     invariant: "deferrals",
   },
   {
     name: "a call whose reservation is a token above the cap",
-    corruption: capped(18_287),
+    corruption: withTokenCap(18_287),
     invariant: "I11",
   },
   {
     name: "a first vote that leaves one token too few for a presentation",
-    corruption: capped(10_255),
+    corruption: withTokenCap(10_255),
     invariant: "deferrals",
   },
   {
     name: "a last vote that leaves one token too few for a presentation",
-    corruption: capped(20_447),
+    corruption: withTokenCap(20_447),
     invariant: "deferrals",
   },
   {
     name: "a last vote that leaves too little money for a presentation",
-    corruption: paid(0.064355),
+    corruption: withCostCap(0.064355),
     invariant: "deferrals",
   },
 ];
 
-/** Turns that are just within or just beyond their cap. */
+/** Correct turns whose calls just fit their cap, or just do not fit and are deferred. */
 export const AT_THE_CAP: readonly { name: string; script?: string; corruption: Corruption }[] = [
   {
     name: "a call deferred because one token is missing",
     script: "budget",
-    corruption: capped(16_185),
+    corruption: withTokenCap(16_185),
   },
   {
     name: "a call deferred because a millionth of a dollar is missing",
     script: "budget",
-    corruption: paid(0.032145),
+    corruption: withCostCap(0.032145),
   },
   {
     name: "a call deferred because of its attachments",
@@ -92,10 +92,10 @@ export const AT_THE_CAP: readonly { name: string; script?: string; corruption: C
   },
   {
     name: "a last vote that leaves just enough tokens for a presentation",
-    corruption: capped(20_448),
+    corruption: withTokenCap(20_448),
   },
   {
     name: "a last vote that leaves just enough money for a presentation",
-    corruption: paid(0.064357),
+    corruption: withCostCap(0.064357),
   },
 ];

@@ -10,13 +10,14 @@ import {
 } from "./corruptions";
 import type { Row } from "./row";
 
-const WANTS = {
+/** Fields of an event with which a tool server requires input from the user. */
+const INPUT_REQUIRED = {
   type: "tool.input_required" as const,
   origin: "https://far.example.com",
   requests: [],
 };
 
-/** Adds this many progress notifications of a running tool. */
+/** Adds `times` progress notifications of a running tool. */
 function reportsProgress(times: number, everyMs: number): Corruption {
   return adds("tool.started", (event) =>
     Array.from({ length: times }, (_, nth) => ({
@@ -29,19 +30,17 @@ function reportsProgress(times: number, everyMs: number): Corruption {
 
 const PROGRESS = {
   type: "tool.progressed",
-  origin: WANTS.origin,
+  origin: INPUT_REQUIRED.origin,
   progress: 1,
   total: null,
   message: null,
 } as const;
+/** Adds a progress notification after the end of its tool. */
 const REPORTS_LATE = adds("tool.completed", ({ outcome: _, ...event }) => [
   { ...event, ...PROGRESS },
 ]);
 
-/**
- * Corruptions of whole turns, each with the invariant (I2 to I22) or the rule of tools that it
- * violates first.
- */
+/** Corruptions of whole turns that violate an invariant from I2 to I22 or a rule of tools. */
 export const PROMISES: readonly Row[] = [
   {
     name: "a gap in the numbers",
@@ -227,7 +226,7 @@ export const PROMISES: readonly Row[] = [
     name: "a server that requires input too often",
     script: "single-agent",
     corruption: adds("tool.started", (event) =>
-      Array.from({ length: 4 }, () => ({ ...event, ...WANTS })),
+      Array.from({ length: 4 }, () => ({ ...event, ...INPUT_REQUIRED })),
     ),
     invariant: "news",
   },

@@ -4,8 +4,8 @@ import path from "node:path";
 const FILE = path.resolve("proof/simulation/checker-corruptions/violations.txt");
 
 /**
- * The recorded violations by the name of the corruption. Each is a paragraph; its violations are
- * indented.
+ * The recorded violations by the name of the corruption. The file has a paragraph for each
+ * corruption: its name, then an indented line for each violation.
  */
 export const readRecord = (): ReadonlyMap<string, string[]> =>
   new Map(
@@ -16,7 +16,7 @@ export const readRecord = (): ReadonlyMap<string, string[]> =>
       .map(([name = "", ...violations]) => [name, violations.map((sentence) => sentence.trim())]),
   );
 
-/** Writes the record. */
+/** Replaces the record. */
 export function writeRecord(violations: ReadonlyMap<string, readonly string[]>): void {
   const paragraphs = [...violations].map(([name, sentences]) =>
     [name, ...sentences.map((one) => `  ${one}`)].join("\n"),

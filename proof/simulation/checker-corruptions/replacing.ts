@@ -18,7 +18,7 @@ const REPLACES_TEXT = all(
 );
 
 /** Adds text that the presenter streamed. */
-const wrote = (text: string, kind: DeltaItem["kind"] = "final"): Corruption =>
+const addsStreamedText = (text: string, kind: DeltaItem["kind"] = "final"): Corruption =>
   adds(
     "call.started",
     ({ at, turn, agent, round, call }) => [
@@ -28,7 +28,9 @@ const wrote = (text: string, kind: DeltaItem["kind"] = "final"): Corruption =>
   );
 
 /** Replaces the presenter's reply by a failure. */
-const failed = (change: Partial<Extract<NumberedEvent, { type: "call.failed" }>>): Corruption => {
+const failsPresentation = (
+  change: Partial<Extract<NumberedEvent, { type: "call.failed" }>>,
+): Corruption => {
   return (log) =>
     log.map((event): NumberedEvent => {
       if (event.type !== "call.completed" || event.round !== 3) return event;
@@ -58,7 +60,7 @@ const failed = (change: Partial<Extract<NumberedEvent, { type: "call.failed" }>>
 };
 
 /** Replaces a reply by a withheld reply, whose round fails. */
-const withheld = (stop_reason: "refusal" | "content_filter" | "length"): Corruption => {
+const withholdsReply = (stop_reason: "refusal" | "content_filter" | "length"): Corruption => {
   return (log) =>
     changes("call.completed", { stop_reason })(log).map((event): NumberedEvent => {
       if (event.type !== "round.nudged" || event.sequence_number !== 9) return event;
@@ -84,7 +86,8 @@ const PROGRESS = {
   total: null,
   message: null,
 } as const;
-const READS = {
+/** A request for a tool call, as the tool server recorded it. */
+const READ_REQUEST = {
   key: "k",
   turn: 1,
   attempt: 1,
@@ -94,35 +97,38 @@ const READS = {
   name: "read_file",
 };
 
-/** Corruptions of replaced texts, and of earlier losses. */
+/** Corruptions of replaced final texts, and of other events that the checker once missed. */
 export const REPLACING: readonly Row[] = [
   {
     name: "an answer that replaces a text that the presenter wrote",
-    corruption: all(REPLACES_TEXT, wrote("Follow.")),
+    corruption: all(REPLACES_TEXT, addsStreamedText("Follow.")),
     invariant: "fallbacks",
   },
   {
     name: "an answer that replaces a text over the maximum length",
-    corruption: all(REPLACES_TEXT, wrote("a".repeat(300_000))),
+    corruption: all(REPLACES_TEXT, addsStreamedText("a".repeat(300_000))),
     invariant: "fallbacks",
   },
   {
     name: "an answer that replaces a text just before the end",
     corruption: all(
       REPLACES_TEXT,
-      wrote("Follow."),
+      addsStreamedText("Follow."),
       changes("turn.started", { deadline_at: START + 3_504 }),
     ),
     invariant: "fallbacks",
   },
   {
     name: "an answer that replaces a call that is retried",
-    corruption: all(REPLACES_TEXT, failed({ class: "transient", retry_at: START + 9_000 })),
+    corruption: all(
+      REPLACES_TEXT,
+      failsPresentation({ class: "transient", retry_at: START + 9_000 }),
+    ),
     invariant: "fallbacks",
   },
   {
     name: "an answer that replaces a call that was cancelled",
-    corruption: all(REPLACES_TEXT, failed({ class: "cancelled" })),
+    corruption: all(REPLACES_TEXT, failsPresentation({ class: "cancelled" })),
     invariant: "fallbacks",
   },
   {
@@ -140,19 +146,19 @@ export const REPLACING: readonly Row[] = [
   {
     name: "a reply withheld by a refusal that costs its round",
     script: "refusals-and-nudges",
-    corruption: withheld("refusal"),
+    corruption: withholdsReply("refusal"),
     invariant: "I12",
   },
   {
     name: "a reply withheld by a filter that costs its round",
     script: "refusals-and-nudges",
-    corruption: withheld("content_filter"),
+    corruption: withholdsReply("content_filter"),
     invariant: "I12",
   },
   {
     name: "a reply cut at its limit that costs its round",
     script: "refusals-and-nudges",
-    corruption: withheld("length"),
+    corruption: withholdsReply("length"),
     invariant: "leaving",
   },
   {
@@ -189,14 +195,14 @@ export const REPLACING: readonly Row[] = [
     name: "a safe tool call that reached its server twice",
     script: "single-agent",
     corruption: (log) => [...log],
-    outside: { tools: [READS, READS] },
+    outside: { tools: [READ_REQUEST, READ_REQUEST] },
     invariant: "I8",
   },
   {
     name: "an unsafe tool call that reached its server twice",
     script: "single-agent",
     corruption: withAgentRules({ tools: [] }),
-    outside: { tools: [READS, READS] },
+    outside: { tools: [READ_REQUEST, READ_REQUEST] },
     invariant: "I8",
   },
   {
@@ -220,25 +226,31 @@ export const CORRECT_REPLACEMENTS: readonly {
   corruption: Corruption;
 }[] = [
   { name: "an answer that replaces an empty text", corruption: REPLACES_TEXT },
-  { name: "an answer that replaces blanks", corruption: all(REPLACES_TEXT, wrote(" \n")) },
+  {
+    name: "an answer that replaces blanks",
+    corruption: all(REPLACES_TEXT, addsStreamedText(" \n")),
+  },
   {
     name: "an answer that replaces reasoning",
-    corruption: all(REPLACES_TEXT, wrote("Follow.", "reasoning")),
+    corruption: all(REPLACES_TEXT, addsStreamedText("Follow.", "reasoning")),
   },
   {
     name: "an answer that replaces a text that was cut",
     corruption: all(
       REPLACES_TEXT,
-      wrote("Follow."),
+      addsStreamedText("Follow."),
       changes("call.completed", { stop_reason: "length" }, 7),
     ),
   },
-  { name: "an answer that replaces a lost call", corruption: all(REPLACES_TEXT, failed({})) },
+  {
+    name: "an answer that replaces a lost call",
+    corruption: all(REPLACES_TEXT, failsPresentation({})),
+  },
   {
     name: "an answer that replaces a text when the time is up",
     corruption: all(
       REPLACES_TEXT,
-      wrote("Follow."),
+      addsStreamedText("Follow."),
       changes("turn.started", { deadline_at: START + 3_503 }),
     ),
   },

@@ -3,15 +3,16 @@ import type { Corruption } from "./corruptions";
 import { play } from "../world/scripted-world";
 import { SCRIPTS } from "../world/scripts";
 
-/**
- * A corruption of a recorded script, with independent records, and the invariant that it violates
- * first.
- */
+/** A corruption of a script's log, which the checker must report. */
 export type Row = {
+  /** The key of its violations in `violations.txt`. */
   name: string;
+  /** The script whose log is corrupted; by default the script of `logOf`. */
   script?: string;
   corruption: Corruption;
+  /** Records that were made outside the log, such as the providers' ledger. */
   outside?: Outside;
+  /** The invariant that the first reported violation names. */
   invariant: string;
 };
 
@@ -27,19 +28,19 @@ export function logOf(script = "consensus-at-once"): NumberedEvent[] {
   return log;
 }
 
-/** Maximum number of recorded places per sentence. */
+/** Maximum number of recorded sequence numbers per sentence. */
 const MAX_PLACES = 24;
 
 /**
- * The violations of a corruption: each invariant and sentence once, after the sequence numbers
- * where it was found.
+ * The violations of a corruption, in the form of the record: sequence numbers, then the invariant
+ * and the sentence. Equal sentences are combined into one.
  */
 export function violationsOf({ script, corruption, outside = {} }: Row): string[] {
   const found = check(corruption(logOf(script)), { finished: true, ...outside });
-  return [...Map.groupBy(found, ({ invariant, sentence }) => `${invariant}: ${sentence}`)].map(
-    ([violations, all]) => {
-      const places = all.slice(0, MAX_PLACES).map(({ sequence_number }) => sequence_number);
-      return `${places.join(" ")}${all.length > MAX_PLACES ? ` and ${all.length - MAX_PLACES} more` : ""} ${violations}`;
-    },
-  );
+  const bySentence = Map.groupBy(found, ({ invariant, sentence }) => `${invariant}: ${sentence}`);
+  return [...bySentence].map(([sentence, all]) => {
+    const places = all.slice(0, MAX_PLACES).map(({ sequence_number }) => sequence_number);
+    const rest = all.length > MAX_PLACES ? ` and ${all.length - MAX_PLACES} more` : "";
+    return `${places.join(" ")}${rest} ${sentence}`;
+  });
 }

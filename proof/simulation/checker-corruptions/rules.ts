@@ -1,7 +1,7 @@
 import { changes, hides, type Corruption, moves } from "./corruptions";
 import type { Row } from "./row";
 
-/** Corruptions of whole turns, each with the coordination rule that it violates first. */
+/** Corruptions of whole turns that violate a coordination rule. */
 export const RULES: readonly Row[] = [
   {
     name: "a skipped revision",
@@ -33,7 +33,7 @@ export const RULES: readonly Row[] = [
   {
     name: "an answer beyond the limit",
     script: "improved-answer-with-injection",
-    corruption: limitedTo(1),
+    corruption: limitsAnswersTo(1),
     invariant: "limits",
   },
   {
@@ -111,7 +111,7 @@ export const RULES: readonly Row[] = [
   {
     name: "more restarts than allowed",
     script: "restart-attempt",
-    corruption: restartsAllowed(0),
+    corruption: allowsRestarts(0),
     invariant: "presentation",
   },
   {
@@ -211,7 +211,8 @@ export const RULES: readonly Row[] = [
   },
 ];
 
-function limitedTo(most: number): Corruption {
+/** Sets the maximum number of answers per agent. */
+function limitsAnswersTo(most: number): Corruption {
   return (log) =>
     log.map((event) =>
       event.type === "session.created"
@@ -220,7 +221,8 @@ function limitedTo(most: number): Corruption {
     );
 }
 
-function restartsAllowed(most: number): Corruption {
+/** Sets the maximum number of restarts. */
+function allowsRestarts(most: number): Corruption {
   return (log) =>
     log.map((event) =>
       event.type === "session.created"

@@ -165,20 +165,20 @@ export const SETTLING: readonly Row[] = [
   },
   {
     name: "a 21st round",
-    corruption: adds("round.started", manyRounds(20), 3),
+    corruption: adds("round.started", furtherRounds(20), 3),
     invariant: "rounds",
   },
   {
     name: "20 rounds, all at the same time",
-    corruption: adds("round.started", manyRounds(19), 3),
+    corruption: adds("round.started", furtherRounds(19), 3),
     invariant: "I7",
   },
 ];
 
-/** Rounds of one agent, one after the other. */
-function manyRounds(many: number) {
+/** Returns `count` further rounds of the same agent, each after a failed round. */
+function furtherRounds(count: number) {
   return (event: EventOf<"round.started">): EventOf<"round.started">[] =>
-    Array.from({ length: many }, (_, nth) => ({
+    Array.from({ length: count }, (_, nth) => ({
       ...event,
       cause: "failed",
       round: event.round + nth + 1,

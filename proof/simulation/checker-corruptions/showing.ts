@@ -19,7 +19,7 @@ export const SHOWING: readonly Row[] = [
   {
     name: "an update for an agent without an answer",
     script: "cut-off-tools",
-    corruption: adds("tool.interrupted", injectsNothing),
+    corruption: adds("tool.interrupted", emptyInjection),
     invariant: "I22",
   },
   {
@@ -150,7 +150,8 @@ export const SHOWING: readonly Row[] = [
   },
 ];
 
-function injectsNothing({
+/** An injection of no answers in the same round. */
+function emptyInjection({
   at,
   turn,
   attempt,

@@ -18,34 +18,37 @@ const NO_ANSWERS = "nobody-answers";
 const START = 1_790_000_000_000;
 const NO_USAGE = { input_tokens: 0, output_tokens: 0, reasoning_tokens: 0, cached_tokens: 0 };
 
-const budgeted = (budget: { max_tokens?: number; max_cost_usd?: number }): Corruption =>
+const withBudget = (budget: { max_tokens?: number; max_cost_usd?: number }): Corruption =>
   changes("turn.started", { budget });
-const priced = (change: object): Corruption =>
+const withPrice = (change: object): Corruption =>
   withAgentRules({ price: { input: 1, cached_input: 0.25, output: 4, ...change } });
 
-/** Gives every agent a workspace, and answers these snapshots. */
+/**
+ * Gives every agent a workspace, and gives the answers these snapshots, in the order of the log.
+ */
 const withFiles = (snapshots: readonly (string | null)[]): Corruption => {
   return (log) => {
-    const left = [...snapshots];
-    const changed = withAgentRules({ workspace: true })(log);
-    const ofAnswers = rewrites("answer.submitted", (event) => {
-      const snapshot = left.shift() ?? null;
+    const pending = [...snapshots];
+    const withWorkspaces = withAgentRules({ workspace: true })(log);
+    const changesAnswers = rewrites("answer.submitted", (event) => {
+      const snapshot = pending.shift() ?? null;
       return { ...event, snapshot, files: snapshot === event.label ? "workspace" : "kept" };
     });
-    const ofFinals = rewrites("presentation.completed", (event) => ({
+    const changesFinals = rewrites("presentation.completed", (event) => ({
       ...event,
       snapshot: event.label,
       files: "workspace",
     }));
-    return ofFinals(ofAnswers(changed));
+    return changesFinals(changesAnswers(withWorkspaces));
   };
 };
 
 const finals = logOf().filter(({ type }) => type === "presentation.completed");
+/** The facts of a workspace that its round did not change, and of a changed one. */
 const UNCHANGED = { files: 7, changed: false };
-const left = (files: number) => ({ files, changed: true });
+const changedTo = (files: number) => ({ files, changed: true });
 
-/** Corruptions of tries, losses, files of answers, and costs. */
+/** Corruptions of retried and lost calls, of the files of answers, and of costs. */
 export const TRYING: readonly Row[] = [
   {
     name: "a second try logged as the first",
@@ -111,35 +114,35 @@ export const TRYING: readonly Row[] = [
     }),
     invariant: "tries",
   },
-  { name: "a sixth try of a call", script: FAILING, corruption: failsOften(5), invariant: "tries" },
+  { name: "a sixth try of a call", script: FAILING, corruption: failsTimes(5), invariant: "tries" },
   {
     name: "a fifth try of a call that was never made",
     script: FAILING,
-    corruption: failsOften(4),
+    corruption: failsTimes(4),
     invariant: "I12",
   },
   {
     name: "a sixth interruption",
     script: "restarted-service",
-    corruption: failsOften(6),
+    corruption: failsTimes(6),
     invariant: "tries",
   },
   {
     name: "a lost presentation call after which the turn continues",
     script: RESTART,
-    corruption: all(adds("call.started", losesIt, 5)),
+    corruption: all(adds("call.started", loseCall, 5)),
     invariant: "tries",
   },
   {
     name: "a lost judgement after which the attempt restarts",
     script: RESTART,
-    corruption: all(adds("call.started", losesIt, 6)),
+    corruption: all(adds("call.started", loseCall, 6)),
     invariant: "tries",
   },
   {
     name: "lost personas without an event",
     script: "personas",
-    corruption: adds("call.started", losesIt),
+    corruption: adds("call.started", loseCall),
     invariant: "tries",
   },
   {
@@ -195,9 +198,9 @@ export const TRYING: readonly Row[] = [
     corruption: withFiles(["agent1.1", "agent1.1", "agent3.1"]),
     outside: {
       files: new Map([
-        [11, left(1)],
-        [13, left(1)],
-        [15, left(1)],
+        [11, changedTo(1)],
+        [13, changedTo(1)],
+        [15, changedTo(1)],
       ]),
     },
     invariant: "I10",
@@ -220,8 +223,8 @@ export const TRYING: readonly Row[] = [
     corruption: withFiles(["agent1.1", "agent2.1", "base"]),
     outside: {
       files: new Map([
-        [9, left(2)],
-        [11, left(2)],
+        [9, changedTo(2)],
+        [11, changedTo(2)],
         [17, UNCHANGED],
       ]),
     },
@@ -233,10 +236,10 @@ export const TRYING: readonly Row[] = [
     corruption: withFiles(["agent1.1", "agent2.1", "agent1.1", "agent2.1"]),
     outside: {
       files: new Map([
-        [9, left(2)],
-        [11, left(2)],
+        [9, changedTo(2)],
+        [11, changedTo(2)],
         [35, UNCHANGED],
-        [37, left(2)],
+        [37, changedTo(2)],
       ]),
     },
     invariant: "I10",
@@ -244,13 +247,15 @@ export const TRYING: readonly Row[] = [
   {
     name: "a workspace that its round emptied, not logged as empty",
     corruption: withFiles(["agent1.1", "agent2.1", "agent3.1"]),
-    outside: { files: new Map([[11, left(0)]]) },
+    outside: { files: new Map([[11, changedTo(0)]]) },
     invariant: "I10",
   },
   {
     name: "an answer that does not name the files it omits",
     corruption: withFiles(["agent1.1", "agent2.1", "agent3.1"]),
-    outside: { files: new Map([[11, { ...left(1), leftOut: { count: 1, paths: ["a.txt"] } }]]) },
+    outside: {
+      files: new Map([[11, { ...changedTo(1), leftOut: { count: 1, paths: ["a.txt"] } }]]),
+    },
     invariant: "I10",
   },
   {
@@ -273,14 +278,14 @@ export const TRYING: readonly Row[] = [
   {
     name: "a reservation just within the cap",
     corruption: all(
-      budgeted({ max_tokens: 100_000, max_cost_usd: 0.06 }),
+      withBudget({ max_tokens: 100_000, max_cost_usd: 0.06 }),
       changes("call.started", { reserved: { tokens: 4_096, cost_usd: 0.01 } }, 7),
     ),
     invariant: "deferrals",
   },
   {
     name: "a reservation beyond the cost cap",
-    corruption: budgeted({ max_cost_usd: 0.05 }),
+    corruption: withBudget({ max_cost_usd: 0.05 }),
     invariant: "I11",
   },
   {
@@ -310,30 +315,32 @@ export const TRYING: readonly Row[] = [
   },
   {
     name: "a long prompt charged as a short one",
-    corruption: priced({ long_prompt: { above: 799, input: 2, cached_input: 0.5, output: 6 } }),
+    corruption: withPrice({ long_prompt: { above: 799, input: 2, cached_input: 0.5, output: 6 } }),
     invariant: "I11",
   },
   {
     name: "a short prompt with the price of a short prompt, except for its cache",
     script: "hosted-tools",
-    corruption: priced({ long_prompt: { above: 1_299, input: 2, cached_input: 0.5, output: 6 } }),
+    corruption: withPrice({
+      long_prompt: { above: 1_299, input: 2, cached_input: 0.5, output: 6 },
+    }),
     invariant: "I11",
   },
   {
     name: "cache writes charged as other input",
     script: "hosted-tools",
-    corruption: priced({ cache_write: 5 }),
+    corruption: withPrice({ cache_write: 5 }),
     invariant: "I11",
   },
   {
     name: "tokens charged by a provider beyond the cap",
-    corruption: budgeted({ max_tokens: 99_999 }),
+    corruption: withBudget({ max_tokens: 99_999 }),
     outside: { ledger: [{ at: 0, turn: 1, call: "call_1_1_1_1_1_1", tokens: 100_000, usd: 0 }] },
     invariant: "I11-ledger",
   },
   {
     name: "money charged by a provider beyond the cap",
-    corruption: budgeted({ max_cost_usd: 0.5 }),
+    corruption: withBudget({ max_cost_usd: 0.5 }),
     outside: { ledger: [{ at: 0, turn: 1, call: "call_1_1_1_1_1_1", tokens: 0, usd: 0.6 }] },
     invariant: "I11-ledger",
   },
@@ -353,8 +360,8 @@ export const TRYING: readonly Row[] = [
   },
 ];
 
-/** Repeats the first failure that is retried, so that it happens this many times. */
-function failsOften(times: number): Corruption {
+/** Repeats the first failure that is retried, so that the log has it `times` times. */
+function failsTimes(times: number): Corruption {
   return (log) => {
     const nth =
       log
@@ -364,7 +371,8 @@ function failsOften(times: number): Corruption {
   };
 }
 
-function losesIt({
+/** The failure of a started call that is not retried. */
+function loseCall({
   at,
   turn,
   attempt,

@@ -17,26 +17,27 @@ const TOOLS = "cut-off-tools";
 const ELICITED = "asked-by-a-server";
 
 const USE = { tool_call: "call_1_1_1_1_1_1_use", name: "read_file" };
-const asksFor = (many: number) =>
-  Array.from({ length: many }, (_, nth) => ({ ...USE, tool_call: `use_${nth}` }));
+const toolUses = (count: number) =>
+  Array.from({ length: count }, (_, nth) => ({ ...USE, tool_call: `use_${nth}` }));
 
-/** A reply with this many more tool calls, all of which are started. */
-const startsMore = (many: number): Corruption =>
+/** Adds `count` tool calls to the first reply, and starts all of them. */
+const startsMoreTools = (count: number): Corruption =>
   all(
-    changes("call.completed", { tools: [USE, ...asksFor(many)] }),
-    adds("tool.started", (event) => asksFor(many).map((use) => ({ ...event, ...use }))),
+    changes("call.completed", { tools: [USE, ...toolUses(count)] }),
+    adds("tool.started", (event) => toolUses(count).map((use) => ({ ...event, ...use }))),
   );
 
-const plans = (acts_outside: boolean): Corruption =>
+/** Sets the planning mode. `acts_outside`: whether the tool of one agent acts outside. */
+const plansWithTool = (acts_outside: boolean): Corruption =>
   all(
     withRules({ planning_mode: true }),
     withAgentRules({ tools: [{ name: "run_command", acts_outside, idempotent: false }] }, "bela"),
   );
 
 const LIMITED = "round-limits";
-/** The first call of this script for a decision only. */
-const LAST_CALL = 6;
-const limited = (nth: number, limit: RoundLimit | undefined): Corruption =>
+/** The number of this script's first call that may only decide. */
+const DECISION_CALL = 6;
+const statesLimit = (nth: number, limit: RoundLimit | undefined): Corruption =>
   changes("call.started", { limit }, nth);
 
 /** Corruptions of calls and tools. */
@@ -119,19 +120,19 @@ export const WORKING: readonly Row[] = [
   {
     name: "a call that does not state its limit",
     script: LIMITED,
-    corruption: limited(4, undefined),
+    corruption: statesLimit(4, undefined),
     invariant: "round-limits",
   },
   {
     name: "a call that states its limit too early",
     script: LIMITED,
-    corruption: limited(1, { calls_left: 3 }),
+    corruption: statesLimit(1, { calls_left: 3 }),
     invariant: "round-limits",
   },
   {
     name: "a call that states a time limit that does not exist",
     script: LIMITED,
-    corruption: limited(4, { calls_left: 2, seconds_left: 9 }),
+    corruption: statesLimit(4, { calls_left: 2, seconds_left: 9 }),
     invariant: "round-limits",
   },
   {
@@ -140,14 +141,14 @@ export const WORKING: readonly Row[] = [
     corruption: changes(
       "call.started",
       { hosted_tools: [{ name: "web_search", max_uses: 1 }] },
-      LAST_CALL,
+      DECISION_CALL,
     ),
     invariant: "round-limits",
   },
   {
     name: "a call for a decision only that forces none",
     script: LIMITED,
-    corruption: changes("call.started", { forced: false }, LAST_CALL),
+    corruption: changes("call.started", { forced: false }, DECISION_CALL),
     invariant: "offers",
   },
   {
@@ -167,7 +168,7 @@ export const WORKING: readonly Row[] = [
   },
   {
     name: "a call after 1,200 effects of three agents",
-    corruption: adds("call.started", manyEffects(1_200)),
+    corruption: adds("call.started", repeatedCalls(1_200)),
     invariant: "I12",
   },
   {
@@ -209,37 +210,37 @@ export const WORKING: readonly Row[] = [
   {
     name: "more than eight tools at once",
     script: "single-agent",
-    corruption: startsMore(8),
+    corruption: startsMoreTools(8),
     invariant: "tools",
   },
   {
     name: "eight tools at once, seven of which never end",
     script: "single-agent",
-    corruption: startsMore(7),
+    corruption: startsMoreTools(7),
     invariant: "I12",
   },
   {
     name: "more than 64 tools of one reply",
     script: "single-agent",
-    corruption: changes("call.completed", { tools: [USE, ...asksFor(64)] }),
+    corruption: changes("call.completed", { tools: [USE, ...toolUses(64)] }),
     invariant: "tools",
   },
   {
     name: "64 tools of one reply, most of which never start",
     script: "single-agent",
-    corruption: changes("call.completed", { tools: [USE, ...asksFor(63)] }),
+    corruption: changes("call.completed", { tools: [USE, ...toolUses(63)] }),
     invariant: "I12",
   },
   {
     name: "a tool that acts outside while the team only plans",
     script: TOOLS,
-    corruption: plans(true),
+    corruption: plansWithTool(true),
     invariant: "tools",
   },
   {
     name: "a tool only planned although it does not act outside",
     script: TOOLS,
-    corruption: all(plans(false), changes("tool.completed", { outcome: "planned" })),
+    corruption: all(plansWithTool(false), changes("tool.completed", { outcome: "planned" })),
     invariant: "tools",
   },
   {
@@ -305,8 +306,8 @@ export const WORKING: readonly Row[] = [
   },
 ];
 
-/** The same call started repeatedly, each time as an effect. */
-function manyEffects(many: number) {
+/** Returns the start of a call `count` times. Each start counts as an effect of the turn. */
+function repeatedCalls(count: number) {
   return (event: EventOf<"call.started">): EventOf<"call.started">[] =>
-    Array.from({ length: many }, () => event);
+    Array.from({ length: count }, () => event);
 }

@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { UsageError } from "../../../local/command-line";
 import { parseSimulateArguments } from "./arguments";
 
-const MANY = {
+const DEFAULTS = {
   type: "seeds",
   seeds: 1_000,
   from: 1,
@@ -15,14 +15,14 @@ const MANY = {
 
 describe("the arguments of npm run simulate", () => {
   it.each([
-    { argv: ["--jobs", "2"], expected: MANY },
+    { argv: ["--jobs", "2"], expected: DEFAULTS },
     {
       argv: ["--seeds", "7", "--from", "0", "--jobs", "3", "--least", "0", "--patience", "15"],
-      expected: { ...MANY, seeds: 7, from: 0, jobs: 3, least: 0, silentMs: 15_000 },
+      expected: { ...DEFAULTS, seeds: 7, from: 0, jobs: 3, least: 0, silentMs: 15_000 },
     },
     {
       argv: ["--jobs", "2", "--progress", "kept.jsonl", "--record"],
-      expected: { ...MANY, progressFile: "kept.jsonl", isRecorded: true },
+      expected: { ...DEFAULTS, progressFile: "kept.jsonl", isRecorded: true },
     },
     { argv: ["--seed", "0"], expected: { type: "seed", seed: 0 } },
     {
@@ -30,11 +30,11 @@ describe("the arguments of npm run simulate", () => {
       expected: { type: "worker", range: { from: 3, to: 5 } },
     },
     { argv: ["--help", "--seeds", "10k"], expected: { type: "help" } },
-  ])("$argv are $expected", ({ argv, expected }) => {
+  ])("$argv are parsed as $expected", ({ argv, expected }) => {
     expect(parseSimulateArguments(argv)).toEqual(expected);
   });
 
-  it("has a process for each core by default", () => {
+  it("choose a process for each core by default", () => {
     expect(parseSimulateArguments([])).toMatchObject({ jobs: expect.any(Number) });
   });
 
@@ -55,7 +55,7 @@ describe("the arguments of npm run simulate", () => {
     expect(() => parseSimulateArguments(argv)).toThrow(new UsageError(message));
   });
 
-  it("refuses an unknown option", () => {
+  it("are refused if an option is unknown", () => {
     expect(() => parseSimulateArguments(["--sedes", "5"])).toThrow("'--sedes'");
   });
 });

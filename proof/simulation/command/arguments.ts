@@ -34,8 +34,10 @@ const OPTIONS = {
 } as const;
 
 /**
- * Arguments of a run over many seeds. `least`: `null` for the default, which depends on `seeds`.
- * `progressFile`: `null` if no progress is stored.
+ * Arguments of a run over many seeds. `from`: the first seed. `seeds`: their number. `jobs`: the
+ * number of parallel processes. `silentMs`: the time without progress after which a seed counts as
+ * hanging. `least`: how often a pair of a transition and a fault must meet; `null` for the default,
+ * which depends on `seeds`. `progressFile`: `null` if no progress is stored.
  */
 export type SeedsArguments = {
   from: number;
@@ -54,12 +56,12 @@ export type SimulateArguments =
   | { type: "seed"; seed: number }
   | ({ type: "seeds" } & SeedsArguments);
 
-/** Throws `UsageError`, or Node's own error, for invalid arguments. */
+/** Throws `UsageError`, or the error of Node's `parseArgs`, for invalid arguments. */
 export function parseSimulateArguments(argv: readonly string[]): SimulateArguments {
   const { values } = parseArgs({ args: [...argv], options: OPTIONS });
   if (values.help) return { type: "help" };
   if (values.worker !== undefined) return { type: "worker", range: JSON.parse(values.worker) };
-  const many: SeedsArguments = {
+  const seedsArguments: SeedsArguments = {
     seeds: wholeNumber("seeds", values.seeds, 1) ?? 1_000,
     from: wholeNumber("from", values.from) ?? 1,
     jobs: wholeNumber("jobs", values.jobs, 1) ?? availableParallelism(),
@@ -69,7 +71,7 @@ export function parseSimulateArguments(argv: readonly string[]): SimulateArgumen
     isRecorded: values.record ?? false,
   };
   const seed = wholeNumber("seed", values.seed);
-  if (seed === null) return { type: "seeds", ...many };
+  if (seed === null) return { type: "seeds", ...seedsArguments };
   const other = Object.keys(values).find((option) => option !== "seed");
   if (other !== undefined)
     throw new UsageError(`--${other} cannot be combined with --seed, which plays one seed.`);

@@ -8,37 +8,44 @@ import { recordFigures } from "../../record-figures";
 import type { SeedsArguments } from "./arguments";
 import { coverageTable, idleFaults, minMeetings } from "./coverage-table";
 import { RangeCollector, Progress } from "./progress";
-import { inProcess, type LostSeed, type Range, type SeedReport } from "./worker";
+import { playInChildProcess, type LostSeed, type Range, type SeedReport } from "./worker";
 
-/** Number of failing seeds that are examined. If a change breaks everything, more do not help. */
+/** Number of failing seeds after which the run stops. Further failures usually show nothing new. */
 const MAX_FAILURES = 3;
 /**
- * Seeds per process. Afterwards a new process starts, because garbage in its memory would slow down
- * later seeds.
+ * Maximum number of seeds per process. Then a new process starts, because garbage in the memory of
+ * the old process slows down later seeds.
  */
-const SEEDS_OF_A_PROCESS = 2_000;
-const PROGRESS_MS = 5_000;
+const MAX_SEEDS_PER_PROCESS = 2_000;
+const PROGRESS_EVERY_MS = 5_000;
 /** Time limit for shrinking and showing a failing seed. */
-const EXPLAINED_MS = 180_000;
+const EXPLAIN_TIMEOUT_MS = 180_000;
 
 /**
  * A run over many seeds. `script`: the file of the command, which child processes execute.
- * `commit` is read at the start, because the checkout may change while seeds are played.
+ * `commit`: the commit at the start of the run; the checkout may change while seeds are played.
  */
 type SeedsRun = SeedsArguments & { least: number; script: string; commit: string };
 
+/** The results of all seeds together. */
 type Sum = {
+  /** Number of played seeds. */
   seeds: number;
+  /** The failed seeds, including the lost ones. */
   failed: number[];
   lost: LostSeed[];
+  /** The hash of each seed's log. */
   hashes: Map<number, string>;
   coverage: Coverage;
   ms: number;
 };
 
-/** Equal ranges, the same number for each lane. Each lane takes the next range when it is free. */
+/**
+ * The number of seeds per range. Each of the `jobs` lanes gets the same number of ranges, and no
+ * range has more than `MAX_SEEDS_PER_PROCESS` seeds.
+ */
 const rangeSeedsOf = (seeds: number, jobs: number): number =>
-  Math.ceil(seeds / (jobs * Math.ceil(seeds / jobs / SEEDS_OF_A_PROCESS)));
+  Math.ceil(seeds / (jobs * Math.ceil(seeds / jobs / MAX_SEEDS_PER_PROCESS)));
 
 function rangesOf(from: number, seeds: number, size: number): Range[] {
   return Array.from({ length: Math.ceil(seeds / size) }, (_, nth) => {
@@ -56,7 +63,7 @@ const newSum = (): Sum => ({
   ms: 0,
 });
 
-/** Results of earlier calls of the same command. */
+/** Sums up the ranges that earlier calls of the same command played. */
 function sumOf(played: Progress["played"]): Sum {
   const sum = newSum();
   for (const { from, to, ms, hashes, counted } of played) {
@@ -76,7 +83,7 @@ function addReport(sum: Sum, { seeds, failed, hashes, counted }: SeedReport): vo
   sum.coverage.merge(counted);
 }
 
-/** Plays all seeds on all cores; stops early when enough have failed. */
+/** Plays all seeds in `jobs` parallel processes; stops after `MAX_FAILURES` failed seeds. */
 async function simulateAll(
   { from, seeds, jobs, silentMs, script }: SeedsRun,
   progress: Progress | null,
@@ -90,9 +97,9 @@ async function simulateAll(
       `${sum.seeds} of ${seeds} seeds, ${rate.toFixed(1)} a second, ${sum.failed.length} failed`,
     );
   };
-  const ticker = setInterval(printProgress, PROGRESS_MS);
+  const ticker = setInterval(printProgress, PROGRESS_EVERY_MS);
   const workers = new Set<ChildProcess>();
-  const failed = (): void => {
+  const onFailure = (): void => {
     console.log(`seeds that failed so far: ${sum.failed.join(" ")}`);
     if (sum.failed.length >= MAX_FAILURES) stop();
   };
@@ -105,15 +112,15 @@ async function simulateAll(
     const onReport = (seedReport: SeedReport): void => {
       collector.add(seedReport);
       addReport(sum, seedReport);
-      if (seedReport.failed.length > 0) failed();
+      if (seedReport.failed.length > 0) onFailure();
     };
-    const lost = await inProcess(range, {
+    const lost = await playInChildProcess(range, {
       script,
       silentMs,
       workers,
       onReport,
     });
-    const played = collector.whole(jobs);
+    const played = collector.result(jobs);
     if (played) progress?.add(played);
     if (!lost) return;
     sum.seeds += 1;
@@ -122,13 +129,13 @@ async function simulateAll(
     console.log(
       `seed ${lost.seed}: ${lost.how}; skipping the rest of its range, up to ${range.to - 1}`,
     );
-    failed();
+    onFailure();
   };
-  const ranges = rangesOf(from, seeds, progress?.rangeSeeds ?? rangeSeedsOf(seeds, jobs))
-    .filter((range) => !progress?.has(range))
-    .values();
+  const rangeSeeds = progress?.rangeSeeds ?? rangeSeedsOf(seeds, jobs);
+  const pending = rangesOf(from, seeds, rangeSeeds).filter((range) => !progress?.has(range));
+  const queue = pending.values(); // All lanes take their ranges from one iterator.
   const lane = async (): Promise<void> => {
-    for (const range of ranges) if (sum.failed.length < MAX_FAILURES) await play(range);
+    for (const range of queue) if (sum.failed.length < MAX_FAILURES) await play(range);
   };
   await Promise.all(Array.from({ length: jobs }, lane));
   clearInterval(ticker);
@@ -137,26 +144,30 @@ async function simulateAll(
   return sum;
 }
 
-const repeating = (seed: number, commit: string): string =>
+const repeatCommand = (seed: number, commit: string): string =>
   `To repeat it, at commit ${commit}: npm run simulate -- --seed ${seed}`;
 
-/** Runs in a child process, because a shrunk history may also hang or end the process. */
+/**
+ * Shows a failing seed. Uses a child process, because the shrunk history may also hang or end its
+ * process.
+ */
 async function explain(seed: number, { script, commit }: SeedsRun): Promise<void> {
   const argv = ["--enable-source-maps", script, "--seed", String(seed)];
   const child = spawn(process.execPath, argv, {
     stdio: ["ignore", "inherit", "inherit"],
-    timeout: EXPLAINED_MS,
+    timeout: EXPLAIN_TIMEOUT_MS,
     killSignal: "SIGKILL",
   });
   const [, signal] = await once(child, "exit");
   if (signal)
     console.log(
-      `\nSeed ${seed} fails; it could not be shown within ${EXPLAINED_MS / 1_000} s. ${repeating(seed, commit)}`,
+      `\nSeed ${seed} fails; it could not be shown within ${EXPLAIN_TIMEOUT_MS / 1_000} s. ${repeatCommand(seed, commit)}`,
     );
 }
 
 /**
- * Shows a seed's history. The history of a failing seed is shrunk, with the command to repeat it.
+ * Plays a seed and prints its history. If the seed fails, prints a shrunk history and the command
+ * to repeat it. Returns the exit code.
  */
 export async function showOne(seed: number): Promise<number> {
   const commit = checkedOutCommit();
@@ -171,7 +182,7 @@ export async function showOne(seed: number): Promise<number> {
   }
   const shorter = await shrink(situation, first.invariant);
   console.log(
-    `\nSeed ${seed} fails:\n${report(shorter, await judge(shorter))}\n\n${repeating(seed, commit)}`,
+    `\nSeed ${seed} fails:\n${report(shorter, await judge(shorter))}\n\n${repeatCommand(seed, commit)}`,
   );
   return 1;
 }
@@ -189,17 +200,17 @@ export async function showAll(args: SeedsArguments, script: string): Promise<num
   const progress = file === null ? null : new Progress(file, identity);
   const { failed, lost, hashes, coverage, ms, seeds: done } = await simulateAll(run, progress);
   for (const { seed, how } of lost)
-    console.log(`\nSeed ${seed} fails: ${how}. ${repeating(seed, commit)}`);
-  const whole = failed.filter((seed) => !lost.some((one) => one.seed === seed));
-  for (const seed of whole.slice(0, MAX_FAILURES)) await explain(seed, run);
+    console.log(`\nSeed ${seed} fails: ${how}. ${repeatCommand(seed, commit)}`);
+  const explainable = failed.filter((seed) => !lost.some((one) => one.seed === seed));
+  for (const seed of explainable.slice(0, MAX_FAILURES)) await explain(seed, run);
   const { text, thin, disproved, pairs } = coverageTable(coverage, least);
   const idle = idleFaults(coverage, done);
-  const all = [...hashes].sort(([a], [b]) => a - b).map(([, hash]) => hash);
-  const hash = sha256(all.join("")).slice(0, 16);
+  const hashesInOrder = [...hashes].sort(([a], [b]) => a - b).map(([, hash]) => hash);
+  const hash = sha256(hashesInOrder.join("")).slice(0, 16);
   const cores = progress && progress.played.length > 0 ? ", in several calls" : ` on ${jobs} cores`;
-  const left = done < seeds ? `, of ${seeds} that were requested` : "";
+  const requested = done < seeds ? `, of ${seeds} that were requested` : "";
   console.log(`\n${text}`);
-  console.log(`seeds          ${done}, from ${from}${left}`);
+  console.log(`seeds          ${done}, from ${from}${requested}`);
   console.log(`commit         ${commit}`);
   console.log(`a second       ${(done / (ms / 1_000)).toFixed(1)}${cores}`);
   console.log(`hash of logs   ${hash} without messages for people`);

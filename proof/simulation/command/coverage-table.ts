@@ -1,13 +1,16 @@
 import { whyImpossible, type Coverage, type PairCount, transitions } from "../engine/coverage";
 import { FAULTS, type Fault } from "../engine/faults";
 
-/** Each pair must meet 100 times in 10,000 seeds, and proportionally less often in fewer seeds. */
+/**
+ * How often each pair of a transition and a fault must meet: 100 times in 10,000 seeds, and
+ * proportionally less often in fewer seeds.
+ */
 export const minMeetings = (seeds: number): number =>
   Math.min(100, Math.max(1, Math.floor(seeds / 100)));
 
 /**
- * In this many seeds, each kind of fault strikes many times. A kind that never does has lost its
- * occasions.
+ * With at least this many seeds, each kind of fault normally strikes many times. If a kind never
+ * strikes, the simulation no longer has an occasion for that kind.
  */
 const SURELY_STRUCK_SEEDS = 1_000;
 
@@ -16,15 +19,15 @@ export const idleFaults = (coverage: Coverage, seeds: number): Fault[] =>
   seeds < SURELY_STRUCK_SEEDS ? [] : FAULTS.filter((fault) => !coverage.strikes.has(fault));
 
 /**
- * `thin`: possible pairs that met too seldom, of `pairs`. `disproved`: pairs that met although they
- * are declared impossible.
+ * `pairs`: the number of possible pairs. `thin`: the number of possible pairs that met too seldom.
+ * `disproved`: the number of pairs that met although they are declared impossible.
  */
 type CoverageTable = { text: string; thin: number; disproved: number; pairs: number };
 
 /**
- * A readable table: one line per transition, with its count and the number of fault kinds that it
- * met often enough. Below each: thin pairs with counts, impossible pairs with reasons, and
- * impossible pairs that met.
+ * A table with one line per transition: its count, and the number of fault kinds that met it often
+ * enough. Below a transition are its thin pairs with counts, its impossible pairs with reasons, and
+ * the impossible pairs that met nevertheless.
  */
 export function coverageTable(coverage: Coverage, least: number): CoverageTable {
   const thin = coverage.thin(least);
@@ -37,9 +40,9 @@ export function coverageTable(coverage: Coverage, least: number): CoverageTable 
     const enough = `${possible.length - rare.length}/${possible.length}`;
     return [
       `${type.padEnd(24)}${String(total).padStart(9)}${enough.padStart(9)}`,
-      ...(rare.length > 0 ? [`  thin: ${inWords(rare)}`] : []),
-      ...impossible(type),
-      ...(wrong.length > 0 ? [`  met though declared impossible: ${inWords(wrong)}`] : []),
+      ...(rare.length > 0 ? [`  thin: ${pairsInWords(rare)}`] : []),
+      ...impossibleLines(type),
+      ...(wrong.length > 0 ? [`  met though declared impossible: ${pairsInWords(wrong)}`] : []),
     ];
   });
   const head = `${"transition".padEnd(24)}${"seen".padStart(9)}${"faults".padStart(9)}`;
@@ -51,11 +54,11 @@ export function coverageTable(coverage: Coverage, least: number): CoverageTable 
   return { text, thin: thin.length, disproved: disproved.length, pairs };
 }
 
-const inWords = (pairs: readonly PairCount[]): string =>
+const pairsInWords = (pairs: readonly PairCount[]): string =>
   pairs.map(({ fault, seen }) => `${fault} ${seen}`).join(" · ");
 
-/** One line per reason. */
-function impossible(type: string): string[] {
+/** The impossible pairs of a transition, one line per reason. */
+function impossibleLines(type: string): string[] {
   const byReason = new Map<string, Fault[]>();
   for (const fault of FAULTS) {
     const why = whyImpossible(type, fault);

@@ -18,15 +18,15 @@ beforeEach(() => {
 });
 afterEach(() => rmSync(folder, { recursive: true }));
 
-/** A run that has played its first and its last range. */
-function begun(): void {
+/** Starts a run that plays its first range and its last range. */
+function playTwoRanges(): void {
   const progress = new Progress(file, RUN);
   progress.add(played(1));
   progress.add(played(5));
 }
 
-it("a run continues with the missing ranges, in the range size of its start", () => {
-  begun();
+it("a run continues with the missing ranges, and with the range size with which it started", () => {
+  playTwoRanges();
   const again = new Progress(file, { ...RUN, rangeSeeds: 3 });
   expect(again.rangeSeeds).toBe(2);
   expect(again.played).toEqual([played(1), played(5)]);
@@ -35,11 +35,11 @@ it("a run continues with the missing ranges, in the range size of its start", ()
 
 it.each([
   { name: "in the middle", at: -9 },
-  { name: "right before its end", at: -1 },
+  { name: "just before its line break", at: -1 },
 ])(
-  "a range whose line was cut off $name is played again, counts once, and later lines are kept",
+  "if the line of a range was cut $name, the range is played again and later lines are readable",
   ({ at }) => {
-    begun();
+    playTwoRanges();
     writeFileSync(file, readFileSync(file, "utf8").slice(0, at));
     const again = new Progress(file, RUN);
     expect(again.played).toEqual([played(1)]);
@@ -53,7 +53,7 @@ it.each([
   },
 );
 
-it("ranges that two processes have both played count once, and lines of other ranges are ignored", () => {
+it("a range counts once if two processes played it, and ranges that do not fit the run are ignored", () => {
   const [one, other] = [new Progress(file, RUN), new Progress(file, RUN)];
   one.add(played(1));
   other.add(played(1));
@@ -66,18 +66,18 @@ it.each([
   {
     name: "of another commit",
     run: { commit: "ba9876543210" },
-    says: "belongs to 6 seeds from 1 at commit 0123456789ab",
+    message: "belongs to 6 seeds from 1 at commit 0123456789ab",
   },
-  { name: "of other seeds", run: { from: 7 }, says: "Use another file, or delete this one" },
+  { name: "of other seeds", run: { from: 7 }, message: "Use another file, or delete this one" },
   {
     name: "with uncommitted changes",
     run: { commit: "0123456789ab, with changes" },
-    says: "Commit first.",
+    message: "Commit first.",
   },
-])("a run $name does not continue from a file", ({ run, says }) => {
-  begun();
+])("a run $name cannot continue from the file", ({ run, message }) => {
+  playTwoRanges();
   const before = readFileSync(file, "utf8");
-  expect(() => new Progress(file, { ...RUN, ...run })).toThrow(says);
+  expect(() => new Progress(file, { ...RUN, ...run })).toThrow(message);
   expect(readFileSync(file, "utf8")).toBe(before);
 });
 

@@ -20,11 +20,11 @@ const PlayedSchema = z.object({
   counted: z.object({ pairs: CountsSchema, events: CountsSchema, strikes: CountsSchema }),
 });
 
-/** The seeds and the commit of a run. `rangeSeeds`: number of seeds per process. */
+/** Identifies a run: its seeds and its commit. `rangeSeeds`: the number of seeds per range. */
 export type Run = z.infer<typeof RunSchema>;
 /**
- * A range that was played to its end without failures. `hashes`: of each log, in order. `ms`: its
- * share of the run's time.
+ * A range that was played to its end without failures. `hashes`: the hash of each seed's log, in
+ * order. `ms`: the range's share of the run's time. `counted`: the coverage.
  */
 type PlayedRange = z.infer<typeof PlayedSchema>;
 
@@ -34,7 +34,7 @@ export class RangeCollector {
   readonly #began = performance.now();
   readonly #hashes: string[] = [];
   readonly #coverage = new Coverage();
-  #isSound = true;
+  #hasFailure = false;
 
   constructor(range: Range) {
     this.#range = range;
@@ -43,28 +43,28 @@ export class RangeCollector {
   add({ hashes, counted, failed }: SeedReport): void {
     this.#hashes.push(...hashes.map(([, hash]) => hash));
     this.#coverage.merge(counted);
-    this.#isSound &&= failed.length === 0;
+    this.#hasFailure ||= failed.length > 0;
   }
 
   /**
-   * The range's result; `null` if it has not ended or a seed failed. `jobs`: number of parallel
-   * ranges.
+   * The result of the range; `null` if not all seeds were played or a seed failed. `jobs`: the
+   * number of ranges that are played in parallel.
    */
-  whole(jobs: number): PlayedRange | null {
+  result(jobs: number): PlayedRange | null {
     const { from, to } = this.#range;
-    if (!this.#isSound || this.#hashes.length < to - from) return null;
+    if (this.#hasFailure || this.#hashes.length < to - from) return null;
     const ms = (performance.now() - this.#began) / jobs;
     return { from, to, ms, hashes: this.#hashes, counted: this.#coverage.counted() };
   }
 }
 
 /**
- * Progress of a long run, in a file: one line for the run and one per range. The same command
- * continues from this file. Cut lines are ignored; duplicate ranges count once.
+ * The progress of a long run, stored in a file: one line for the run, then one line per range. The
+ * same command continues from this file. Incomplete lines are ignored; duplicate ranges count once.
  */
 export class Progress {
   readonly played: readonly PlayedRange[];
-  /** Read from the file: ranges must have the size of the recorded ones. */
+  /** The range size in the file. New ranges must have the same size as the stored ranges. */
   readonly rangeSeeds: number;
   readonly #file: string;
 
@@ -84,25 +84,25 @@ export class Progress {
       mkdirSync(path.dirname(this.#file), { recursive: true });
       this.#append(run);
     }
-    const [first, ...rest] = lines.map(parsed);
-    const begun = RunSchema.safeParse(text === "" ? run : first).data;
+    const [first, ...rest] = lines.map(parseLine);
+    const stored = RunSchema.safeParse(text === "" ? run : first).data;
     if (
-      !begun ||
-      begun.commit !== run.commit ||
-      begun.from !== run.from ||
-      begun.seeds !== run.seeds
+      !stored ||
+      stored.commit !== run.commit ||
+      stored.from !== run.from ||
+      stored.seeds !== run.seeds
     ) {
-      const what = begun
-        ? `belongs to ${begun.seeds} seeds from ${begun.from} at commit ${begun.commit}`
+      const what = stored
+        ? `belongs to ${stored.seeds} seeds from ${stored.from} at commit ${stored.commit}`
         : "contains other data";
       throw new UsageError(`${file} ${what}. Use another file, or delete this one to start over.`);
     }
-    this.rangeSeeds = begun.rangeSeeds;
-    const whole = rest
+    this.rangeSeeds = stored.rangeSeeds;
+    const ranges = rest
       .flatMap((line) => PlayedSchema.safeParse(line).data ?? [])
-      .filter((played) => isRangeOf(begun, played));
-    this.played = [...new Map(whole.map((played) => [played.from, played])).values()];
-    // Terminates a line that was cut off.
+      .filter((played) => isRangeOf(stored, played));
+    this.played = [...new Map(ranges.map((played) => [played.from, played])).values()];
+    // Ends an incomplete last line, so that the next line begins on a line of its own.
     if (text !== "" && !text.endsWith("\n")) appendFileSync(this.#file, "\n");
   }
 
@@ -119,11 +119,11 @@ export class Progress {
   }
 }
 
-function parsed(line: string): unknown {
+function parseLine(line: string): unknown {
   try {
     return JSON.parse(line);
   } catch {
-    return null; // the line was cut off; its range is played again
+    return null; // The line is incomplete; its range is played again.
   }
 }
 

@@ -8,29 +8,33 @@ import { judge, situationOf } from "../engine/judge";
  * it was.
  */
 
-/** `to` is exclusive. */
+/** A range of seeds. `to` is exclusive. */
 export type Range = { from: number; to: number };
-/** `hashes`: by seed, of the logs without their texts for people. */
+/**
+ * The results of some seeds. `seeds`: their number. `hashes`: each seed with the hash of its log,
+ * without the texts for people. `failed`: the failed seeds. `counted`: the coverage.
+ */
 export type SeedReport = {
   seeds: number;
   hashes: [number, string][];
   failed: number[];
   counted: CoverageCounts;
 };
-/** A seed that ended its process or hung, and how. */
+/** A seed that ended its process or hung. `how`: what happened, in words. */
 export type LostSeed = { seed: number; how: string };
 type Message = { begins: number } | { report: SeedReport };
 
+/** Number of seeds per report. */
 const BATCH = 25;
 /**
- * Disables finalizers. A library may register a cleanup whose callback itself holds the reply's
- * body. A service ends or aborts each call; a simulated process that dies does not. Thousands of
- * them would fill the memory.
+ * Disables finalizers. A library may register a finalizer that keeps the body of a reply in memory
+ * until the reply is ended or aborted. A simulated process that crashes does neither, so thousands
+ * of crashes would fill the memory.
  */
 const WITHOUT_FINALIZERS =
   "--import=data:text/javascript,globalThis.FinalizationRegistry=class{register(){}unregister(){}}";
 
-/** Runs in the child process: plays the seeds and reports to the parent. */
+/** Plays the seeds in the child process and sends their results to the parent process. */
 export async function playRange({ from, to }: Range): Promise<void> {
   for (let seed = from; seed < to; seed += BATCH) {
     const coverage = new Coverage();
@@ -54,17 +58,20 @@ const send = (message: Message): Promise<void> =>
   });
 
 type Watch = {
+  /** The file of the command, which the child process executes. */
   script: string;
   silentMs: number;
+  /** The running processes. A process that the parent stops is removed first. */
   workers: Set<ChildProcess>;
   onReport: (report: SeedReport) => void;
 };
 
 /**
- * Plays a range in a child process. Returns the seed that ended the process, or that sent no report
- * for `silentMs`.
+ * Plays a range in a child process. Returns the seed that ended the process, or the seed during
+ * which the process sent no message for `silentMs`; `null` if all seeds were played or the parent
+ * stopped the process.
  */
-export async function inProcess(
+export async function playInChildProcess(
   range: Range,
   { script, silentMs, workers, onReport }: Watch,
 ): Promise<LostSeed | null> {
@@ -72,13 +79,13 @@ export async function inProcess(
   const worker = fork(script, ["--worker", JSON.stringify(range)], { execArgv });
   let seed = range.from;
   let played = 0;
-  let hangs = false;
-  const silent = setTimeout(() => {
-    hangs = true;
+  let isHanging = false;
+  const silenceTimer = setTimeout(() => {
+    isHanging = true;
     worker.kill("SIGKILL");
   }, silentMs);
   worker.on("message", (message: Message) => {
-    silent.refresh();
+    silenceTimer.refresh();
     if ("begins" in message) {
       seed = message.begins;
       return;
@@ -88,9 +95,11 @@ export async function inProcess(
   });
   workers.add(worker);
   const [code, signal] = await once(worker, "exit");
-  clearTimeout(silent);
+  clearTimeout(silenceTimer);
   const wasStopped = !workers.delete(worker);
-  if (hangs) return { seed, how: `no progress for ${silentMs / 1_000} s` };
-  const isWhole = code === 0 && played === range.to - range.from;
-  return wasStopped || isWhole ? null : { seed, how: `its process exited with ${code ?? signal}` };
+  if (isHanging) return { seed, how: `no progress for ${silentMs / 1_000} s` };
+  const isComplete = code === 0 && played === range.to - range.from;
+  return wasStopped || isComplete
+    ? null
+    : { seed, how: `its process exited with ${code ?? signal}` };
 }

@@ -6,17 +6,18 @@ import type { VirtualTime } from "./virtual-time";
 type Options = {
   time: VirtualTime;
   faults: Faults;
-  /** Resolves when everything written so far is on disk. Nothing may leave an object earlier. */
+  /** Resolves when all earlier writes are on disk. An object sends nothing before that. */
   gate: () => Promise<void>;
 };
 
 /**
- * The part of R2 that a session uses. Requests may fail, be slow, or be performed with a lost
- * response.
+ * The part of R2 that a session uses. A request may fail or be slow, or its response may be lost
+ * after the request was performed.
  */
 export class SimulatedBucket {
   readonly #objects = new Map<string, Uint8Array>();
   readonly #options: Options;
+  /** The number of the process that uses the bucket. It increases with each crash. */
   #life = 0;
 
   constructor(options: Options) {
@@ -24,8 +25,8 @@ export class SimulatedBucket {
   }
 
   /**
-   * The calling process died. Requests in progress still complete, but their results are not
-   * delivered.
+   * Must be called when the process crashes. Its pending requests still complete, but their results
+   * are not delivered.
    */
   disconnect(): void {
     this.#life += 1;
@@ -34,15 +35,15 @@ export class SimulatedBucket {
   /** The bucket as the service uses it. */
   get bucket(): FileBucket {
     return {
-      put: (key, value) => this.#ask(() => this.#put(key, value)),
-      get: (key, options) => this.#ask(() => this.#get(key, options?.range)),
-      head: (key) => this.#ask(() => (this.#objects.has(key) ? {} : null)),
-      delete: (keys) => this.#ask(() => this.#delete(keys)),
+      put: (key, value) => this.#request(() => this.#put(key, value)),
+      get: (key, options) => this.#request(() => this.#get(key, options?.range)),
+      head: (key) => this.#request(() => (this.#objects.has(key) ? {} : null)),
+      delete: (keys) => this.#request(() => this.#delete(keys)),
     };
   }
 
   /** Read access for observers, without injected faults. */
-  get seen(): ReadableBucket {
+  get stored(): ReadableBucket {
     return {
       list: async ({ prefix }) => ({
         objects: [...this.#objects.keys()]
@@ -53,7 +54,7 @@ export class SimulatedBucket {
     };
   }
 
-  /** Keys are written once: `onlyIf` allows a put only if the key does not exist. */
+  /** A key is written only once, because the service passes `onlyIf`: the key must not exist. */
   #put(key: string, value: Uint8Array | string): object | null {
     if (this.#objects.has(key)) return null;
     this.#objects.set(
@@ -77,7 +78,7 @@ export class SimulatedBucket {
     for (const key of keys) this.#objects.delete(key);
   }
 
-  async #ask<T>(act: () => T): Promise<T> {
+  async #request<T>(perform: () => T): Promise<T> {
     const { time, faults, gate } = this.#options;
     const life = this.#life;
     await gate();
@@ -86,7 +87,7 @@ export class SimulatedBucket {
     const afterMs = isSlow ? faults.chance("r2_slow").latency(1_000, 30_000) : 20;
     return new Promise((resolve, reject) => {
       time.timeline.schedule(time.now + afterMs, () => {
-        const done = fails ? null : { result: act() };
+        const done = fails ? null : { result: perform() };
         if (life !== this.#life) return;
         if (done === null || faults.strikes("r2_answer_lost"))
           reject(new Error("We encountered an internal error. Please try again."));

@@ -5,11 +5,12 @@ import type { VirtualTime } from "./virtual-time";
 
 const decoder = new TextDecoder();
 
+/** What the client reads. `turn`: `null` for the whole session. */
 type Subscription = { turn: number | null; deltas: boolean };
 
 /**
- * A client that watches a session. It keeps the raw bytes it received, reconnects with the last id
- * that it received completely, and may read slowly. It has no access to the log.
+ * A client that watches a session. It stores the received text, reconnects with the id of the last
+ * complete frame, and may read slowly. It has no access to the log.
  */
 export class Client {
   readonly subscription: Subscription;
@@ -22,8 +23,8 @@ export class Client {
   readonly #chance: Chance;
   readonly #world: { platform: Platform; time: VirtualTime; faults: Faults };
   #reader: ReadableStreamDefaultReader<Uint8Array> | null = null;
-  /** Received part of an incomplete frame. */
-  #rest = "";
+  /** The received part of an incomplete frame. */
+  #incompleteFrame = "";
   #isReconnecting = false;
   /** Incremented with every connection. Data from an older connection is discarded. */
   #connection = 0;
@@ -39,11 +40,11 @@ export class Client {
     this.#reconnectLater(1, 400);
   }
 
-  /** The connection broke. Complete frames are kept. */
-  disconnected(): void {
+  /** Must be called when the connection is lost. Keeps complete frames and reconnects later. */
+  onDisconnect(): void {
     this.#reader = null;
     this.#connection += 1;
-    this.#rest = "";
+    this.#incompleteFrame = "";
     this.#reconnectLater(20, 3_000);
   }
 
@@ -55,7 +56,7 @@ export class Client {
       : Number.parseInt(this.received.slice(at + 5, this.received.indexOf("\n", at + 5)), 10);
   }
 
-  /** Only one reconnect is pending at a time. */
+  /** Schedules a reconnect, unless one is already scheduled. */
   #reconnectLater(soonestMs: number, latestMs: number): void {
     if (this.isDone || this.#isReconnecting) return;
     this.#isReconnecting = true;
@@ -82,11 +83,11 @@ export class Client {
     this.#read(this.#connection);
   }
 
-  /** Like the object's `fetch`; `null` if there is nothing to read yet. */
+  /** Opens the stream as the object's `fetch` does; `null` if there is nothing to read yet. */
   #open({ streams }: LiveSession): ReadableStream<Uint8Array> | null {
     const { turn, deltas } = this.subscription;
     const after = this.lastId;
-    const { head, place } = this.#world.platform.whereIs(turn);
+    const { head, place } = this.#world.platform.positionOf(turn);
     if (turn !== null && !place) return null;
     if (place?.lastSeq != null && after >= place.lastSeq) {
       this.isDone = true;
@@ -104,12 +105,12 @@ export class Client {
     void this.#reader?.read().then(
       ({ done, value }) => {
         if (connection !== this.#connection) return;
-        if (value) this.#take(decoder.decode(value, { stream: false }));
-        if (done) return this.disconnected();
+        if (value) this.#receive(decoder.decode(value, { stream: false }));
+        if (done) return this.onDisconnect();
         this.#continueReading(connection);
       },
       () => {
-        if (connection === this.#connection) this.disconnected();
+        if (connection === this.#connection) this.onDisconnect();
       },
     );
   }
@@ -118,7 +119,7 @@ export class Client {
     const { faults } = this.#world;
     if (faults.strikes("client_vanishes")) {
       void this.#reader?.cancel().catch(() => {});
-      return this.disconnected();
+      return this.onDisconnect();
     }
     const isSlow = faults.strikes("client_slow", 20_000);
     this.#after(isSlow ? this.#chance.latency(500, 20_000) : 1, () => {
@@ -126,12 +127,12 @@ export class Client {
     });
   }
 
-  #take(text: string): void {
-    const all = this.#rest + text;
+  #receive(text: string): void {
+    const all = this.#incompleteFrame + text;
     const end = all.lastIndexOf("\n\n") + 2;
-    const whole = end < 2 ? "" : all.slice(0, end);
-    this.#rest = end < 2 ? all : all.slice(end);
-    for (const frame of whole.split(/(?<=\n\n)/))
+    const complete = end < 2 ? "" : all.slice(0, end);
+    this.#incompleteFrame = end < 2 ? all : all.slice(end);
+    for (const frame of complete.split(/(?<=\n\n)/))
       if (frame.startsWith("event: ")) this.received += frame;
   }
 }

@@ -3,15 +3,18 @@ import { FAULTS, type Fault } from "./faults";
 import type { RunRecord } from "./run-record";
 
 /**
- * A transition meets a fault if it is among this many events after the strike, deltas excluded. The
- * fault is then still being handled, even if it did not affect this event directly.
+ * A transition meets a fault if the transition is among this many events after the strike, without
+ * deltas. The service then still handles the fault, even if the fault did not affect this event.
  */
 const WINDOW = 20;
 
-/** Counts how often each transition met each kind of fault, and how often each occurred at all. */
+/** Counts how often each transition met each kind of fault. */
 export class Coverage {
+  /** The number of meetings, by `{transition} {fault}`. */
   readonly pairs = new Map<string, number>();
+  /** How often each transition occurred. */
   readonly events = new Map<string, number>();
+  /** How often each kind of fault struck. */
   readonly strikes = new Map<string, number>();
 
   add({
@@ -21,14 +24,14 @@ export class Coverage {
     log: RunRecord["log"];
     faults: Pick<RunRecord["faults"], "struck">;
   }): void {
-    for (const { fault } of faults.struck) hit(this.strikes, fault);
-    for (const { type } of log) hit(this.events, type);
+    for (const { fault } of faults.struck) increment(this.strikes, fault);
+    for (const { type } of log) increment(this.events, type);
     const facts = log.filter(({ type }) => type !== "stream.delta");
     for (const { fault, head } of faults.struck) {
       const from = facts.findIndex(({ sequence_number }) => sequence_number > head);
       if (from < 0) continue;
       const met = new Set(facts.slice(from, from + WINDOW).map(({ type }) => type));
-      for (const type of met) hit(this.pairs, `${type} ${fault}`);
+      for (const type of met) increment(this.pairs, `${type} ${fault}`);
     }
   }
 
@@ -46,26 +49,28 @@ export class Coverage {
     return { pairs: [...this.pairs], events: [...this.events], strikes: [...this.strikes] };
   }
 
-  /** Possible pairs that were seen fewer than `least` times. */
+  /** Possible pairs that met fewer than `least` times. */
   thin(least: number): PairCount[] {
-    return this.#where(({ seen }, why) => why === null && seen < least);
+    return this.#filterPairs(({ seen }, why) => why === null && seen < least);
   }
 
-  /** Pairs that were seen although they are declared impossible: the declaration is wrong. */
+  /** Pairs that met although `whyImpossible` declares them impossible, so it is wrong. */
   disproved(): PairCount[] {
-    return this.#where(({ seen }, why) => why !== null && seen > 0);
+    return this.#filterPairs(({ seen }, why) => why !== null && seen > 0);
   }
 
-  #where(holds: (pair: PairCount, why: string | null) => boolean): PairCount[] {
+  #filterPairs(isWanted: (pair: PairCount, why: string | null) => boolean): PairCount[] {
     const pairs = transitions().flatMap((type) =>
       FAULTS.map((fault) => ({ type, fault, seen: this.pairs.get(`${type} ${fault}`) ?? 0 })),
     );
-    return pairs.filter((pair) => holds(pair, whyImpossible(pair.type, pair.fault)));
+    return pairs.filter((pair) => isWanted(pair, whyImpossible(pair.type, pair.fault)));
   }
 }
 
+/** `seen`: how often the transition and the fault met. */
 export type PairCount = { type: string; fault: Fault; seen: number };
 
+/** The counts of a `Coverage` as JSON data. */
 export type CoverageCounts = {
   pairs: [string, number][];
   events: [string, number][];
@@ -84,9 +89,10 @@ export const whyImpossible = (type: string, fault: Fault): string | null =>
     : "occurs before anything that the fault could affect";
 
 /**
- * Faults that can strike before the session's first event is durable, or undo it. Until then
- * nothing else leaves the object and no alarm is set. A client may revive an object that died
- * during its first write, so the object may have no event yet.
+ * Faults that can strike before the session's first event is durable, or that can undo this event.
+ * Before it is durable, the object sends nothing and sets no alarm, so other faults have no
+ * occasion. `crash_in_boot` is possible, because a client may revive an object that crashed during
+ * its first write.
  */
 const BEFORE_FIRST: ReadonlySet<Fault> = new Set<Fault>([
   ...([
@@ -107,6 +113,6 @@ const BEFORE_FIRST: ReadonlySet<Fault> = new Set<Fault>([
   ] as const),
 ]);
 
-function hit(counts: Map<string, number>, name: string): void {
+function increment(counts: Map<string, number>, name: string): void {
   counts.set(name, (counts.get(name) ?? 0) + 1);
 }

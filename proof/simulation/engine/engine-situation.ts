@@ -9,7 +9,7 @@ import { type Habit, HABITS } from "./habits";
 import { toolRules } from "./tools";
 import { DIALECTS, FORMATS, type WireFormat } from "./wire";
 
-/** Rare combinations: most seeds aim at one of these. */
+/** Habits that rarely occur together by chance. Most seeds get one of these combinations. */
 const AIMS: readonly (readonly Habit[])[] = [
   ["restarts", "strict_judges", "long_trouble"],
   ["restarts", "strict_judges", "long_trouble", "few_answers"],
@@ -38,8 +38,8 @@ const AIMS: readonly (readonly Habit[])[] = [
 ];
 
 /**
- * Additional habits, each with the share of runs that have it. Drawn separately, so that seeds
- * without them stay unchanged.
+ * Additional habits, each with the share of runs that have them. They are drawn separately, so that
+ * they do not change the seeds that do not have them.
  */
 const ADDITIONS: readonly (readonly [share: number, habits: readonly Habit[]])[] = [
   [0.04, ["long_results", "late_trouble", "tools"]],
@@ -52,8 +52,8 @@ const ADDITIONS: readonly (readonly [share: number, habits: readonly Habit[]])[]
 ];
 
 /**
- * Agents that use up their rounds, one answer per round. Such a run takes as long as several
- * others.
+ * Combinations in which agents use all their rounds, with one answer per round. They are drawn
+ * seldom, because such a run takes as long as several other runs.
  */
 const LONG_AIMS: readonly (readonly Habit[])[] = [
   ["prolific", "long_trouble", "late_trouble", "tools"],
@@ -61,7 +61,7 @@ const LONG_AIMS: readonly (readonly Habit[])[] = [
   ["prolific", "long_trouble", "late_trouble", "tools", "second_turn"],
 ];
 
-/** Habits after which little else can happen. */
+/** Habits that are drawn seldom, because they prevent most other events. */
 const RARE: ReadonlySet<Habit> = new Set([
   "skip",
   "tiny_windows",
@@ -70,7 +70,7 @@ const RARE: ReadonlySet<Habit> = new Set([
   "late_trouble",
 ]);
 
-/** Habits that end a session or a round before late faults. */
+/** Habits that end a session or a round so early that late faults cannot strike. */
 const EARLY_ENDS: ReadonlySet<Habit> = new Set([
   ...([
     "cancel",
@@ -95,6 +95,7 @@ const EARLY_ENDS: ReadonlySet<Habit> = new Set([
 /** The complete description of a simulated session: the same situation gives the same log. */
 export type EngineSituation = {
   seed: number;
+  /** Number of agents. */
   agents: number;
   habits: readonly Habit[];
   faults: readonly Fault[];
@@ -121,18 +122,21 @@ export function situationOf(seed: number): EngineSituation {
           : [0.08, 0.2, 0.4],
   );
   const size = isLate ? chance.pick(["two", "three"] as const) : drawnSize;
-  const spoils = (habit: Habit): boolean => isLate && EARLY_ENDS.has(habit);
-  const drawn = (habit: Habit): boolean => chance.is(RARE.has(habit) ? habitRate / 4 : habitRate);
-  const habits = HABITS.filter((habit) => (aim.includes(habit) || drawn(habit)) && !spoils(habit));
-  // Runs with tools have most tool faults. Runs with a second turn have most settlement faults.
-  const isMost = (fault: Fault): boolean =>
+  const endsTooEarly = (habit: Habit): boolean => isLate && EARLY_ENDS.has(habit);
+  const isDrawn = (habit: Habit): boolean => chance.is(RARE.has(habit) ? habitRate / 4 : habitRate);
+  const habits = HABITS.filter(
+    (habit) => (aim.includes(habit) || isDrawn(habit)) && !endsTooEarly(habit),
+  );
+  // Runs with tools usually have each tool fault. Runs with a second turn usually have each
+  // settlement fault.
+  const isLikely = (fault: Fault): boolean =>
     (aim.includes("tools") && TOOL_FAULTS.has(fault)) ||
     (habits.includes("second_turn") && SETTLEMENT_FAULTS.has(fault));
   return {
     seed,
     agents: { one: 1, two: 2, three: 3, four: 4, five: 5, eight: 8 }[size],
     habits: [...new Set([...habits, ...additions])],
-    faults: isQuiet ? [] : FAULTS.filter((fault) => chance.is(isMost(fault) ? 0.75 : faultRate)),
+    faults: isQuiet ? [] : FAULTS.filter((fault) => chance.is(isLikely(fault) ? 0.75 : faultRate)),
     strikes: null,
   };
 }
@@ -142,18 +146,23 @@ function drawAdditions(seed: number): Habit[] {
   return ADDITIONS.flatMap(([share, habits]) => (chance.is(share) ? habits : []));
 }
 
+/** What the session's user and the fault plan need. */
 export type SessionSetup = {
   team: Team;
   budget: Budget;
+  /** The wire format of each agent's provider. */
   formats: readonly WireFormat[];
+  /** The deadline of a turn; `null` for the default. */
   timeoutMs: number | null;
+  /** The time after which no fault strikes. */
   calmAfterMs: number;
+  /** Whether faults wait for the event at which the run aims. */
   isLate: boolean;
 };
 
 export const SESSION = "session_simulated";
 
-/** Names that only their owner may see: ids, models and keys. */
+/** The ids, models and keys of agents. No other agent may see them. */
 export const idOf = (index: number): string => `writer-canary-${index}x`;
 export const modelOf = (index: number): string => `model-canary-${index}x`;
 export const keyOf = (index: number): string => `key-canary-${index}x-0123456789`;
@@ -226,11 +235,9 @@ function drawRules(
 
 const FILES = { fileTools: true, shell: false, readBeforeDelete: true, contexts: [] };
 
-/**
- * The format whose provider has web search in this simulation, and the input tokens that one search
- * may add to a call.
- */
+/** The format whose provider has web search in this simulation. */
 const HOSTING: WireFormat = "anthropic";
+/** The maximum number of input tokens that one search adds to a call. */
 export const SEARCH_TOKENS = 2_000;
 const SEARCH: HostedToolRule = {
   name: "web_search",
@@ -264,7 +271,7 @@ const drawBudget = (chance: Chance): Budget => ({
   ...(chance.is(0.6) ? { max_cost_usd: chance.latency(500, 100_000) / 100_000 } : {}),
 });
 
-/** Low enough that most agents wait, some until the end of their turn. */
+/** Draws rate limits so low that most agents wait, some agents until the end of their turn. */
 function drawRates(chance: Chance): RateLimits {
   const rates = {
     minute: { requestsPerMinute: chance.int(1, 4) },

@@ -6,38 +6,42 @@ import type { Workspace } from "../../../checker/types";
 import type { ReceivedRequest } from "./providers";
 
 /**
- * The files that answers and final texts must have. Recomputed by the protocol's rules from the
- * file tools that the simulated models called. Only the success and the time of each tool call are
- * taken from the log.
+ * The files that answers and final texts must have. They are computed by the protocol's rules from
+ * the file tools that the simulated models called. The log only says when each tool call ended, and
+ * whether it succeeded.
  */
 type ExpectedFiles = {
-  /** By `{turn}/{attempt}/{label}`, for every answer and final text with its own snapshot. */
+  /**
+   * The files of each answer and final text that has a snapshot of its own, by
+   * `{turn}/{attempt}/{label}`.
+   */
   trees: ReadonlyMap<string, Tree>;
   /** Each agent's workspace when it answered or presented, by the event's sequence number. */
   workspaces: ReadonlyMap<number, Workspace>;
-  /** Logged successes that are impossible. */
+  /** Tool calls that the log contains although they are impossible. */
   problems: readonly string[];
 };
 
-/** Contents by path. Immutable: replaced, never changed. */
+/** Contents by path. A tree is never changed; a new tree replaces it. */
 type Tree = ReadonlyMap<string, string>;
 type FileCall = ReceivedRequest["calls"][number];
 type Answer = { agent: string; tree: Tree };
 type AgentFiles = {
+  /** The agent's present workspace. */
   working: Tree;
   /** Paths that tools of the round wrote or deleted. */
   touched: Set<string>;
   /** The files of the agent's newest answer; `null` before its first one. */
   kept: Tree | null;
-  /** Labels of the newest answers that the agent was shown, by author. */
+  /** The label of the newest answer of each author that the agent was shown. */
   shown: Map<string, string>;
   /** Tool calls without a logged result, by id. */
-  asked: Map<string, FileCall>;
+  pendingCalls: Map<string, FileCall>;
 };
 
 const EMPTY: Tree = new Map();
 const WORKSPACE = "/workspace/";
-/** Names of the orchestrator's own tools. All other calls are to the agent's tools. */
+/** Names of the orchestrator's tools. All other calls use the agent's tools. */
 const DECISIONS: ReadonlySet<string> = new Set([
   "new_answer",
   "vote",
@@ -46,24 +50,25 @@ const DECISIONS: ReadonlySet<string> = new Set([
   "assign_personas",
 ]);
 
+/** `requests`: the requests that the simulated providers received. */
 export function expectedFilesOf(
   log: readonly NumberedEvent[],
-  reached: readonly ReceivedRequest[],
+  requests: readonly ReceivedRequest[],
 ): ExpectedFiles {
-  const tracker = new FileTracker(reached);
+  const tracker = new FileTracker(requests);
   const [created] = log;
   const hasFiles =
     created?.type === "session.created" && created.rules.agents.some(({ workspace }) => workspace);
-  if (hasFiles) for (const event of log) if (event.type !== "stream.delta") tracker.see(event);
+  if (hasFiles) for (const event of log) if (event.type !== "stream.delta") tracker.apply(event);
   return tracker;
 }
 
-/** The same form as snapshots read from storage: `{sha256} {size}` by path. */
+/** The trees in the form of snapshots that are read from storage: `{sha256} {size}` by path. */
 export function toStoredTrees(trees: ReadonlyMap<string, Tree>): StoredSnapshots["trees"] {
-  const known = new Map<string, string>();
+  const storedForms = new Map<string, string>();
   const storedForm = (contents: string): string => {
-    const text = known.get(contents) ?? `${sha256(contents)} ${Buffer.byteLength(contents)}`;
-    known.set(contents, text);
+    const text = storedForms.get(contents) ?? `${sha256(contents)} ${Buffer.byteLength(contents)}`;
+    storedForms.set(contents, text);
     return text;
   };
   const files = (tree: Tree) =>
@@ -75,22 +80,24 @@ class FileTracker implements ExpectedFiles {
   readonly trees = new Map<string, Tree>();
   readonly workspaces = new Map<number, Workspace>();
   readonly problems: string[] = [];
+  /** The tool calls of each reply, by the model call's id. */
   readonly #calls: ReadonlyMap<string, ReceivedRequest["calls"]>;
+  /** Agents with a workspace. */
   readonly #owners = new Set<string>();
   #aliases: Readonly<Record<string, string>> = {};
-  /** The files at the start of the turn, and those of the latest turn with a final text. */
+  /** The files at the start of the turn. */
   #base: Tree = EMPTY;
+  /** The files of the turn's final text; `null` while there is none. */
   #result: Tree | null = null;
   #answers = new Map<string, Answer>();
   #agentFiles = new Map<string, AgentFiles>();
 
-  constructor(reached: readonly ReceivedRequest[]) {
-    this.#calls = new Map(
-      reached.filter(({ kind }) => kind === "reply").map(({ call, calls }) => [call, calls]),
-    );
+  constructor(requests: readonly ReceivedRequest[]) {
+    const replies = requests.filter(({ kind }) => kind === "reply");
+    this.#calls = new Map(replies.map(({ call, calls }) => [call, calls]));
   }
 
-  see(event: NumberedEvent): void {
+  apply(event: NumberedEvent): void {
     switch (event.type) {
       case "session.created":
         for (const { id, workspace } of event.rules.agents) if (workspace) this.#owners.add(id);
@@ -105,36 +112,36 @@ class FileTracker implements ExpectedFiles {
         this.#agentFiles = new Map();
         return;
       case "round.started":
-        // A round that continues a lost one keeps its files and its touched paths.
+        // A round that continues a lost round keeps the lost round's files and touched paths.
         if (event.carries === undefined)
           Object.assign(this.#filesOf(event.agent), { working: this.#base, touched: new Set() });
         return this.#show(event);
       case "answers.injected":
         return this.#show(event);
       case "call.completed":
-        return this.#asks(event);
+        return this.#onReply(event);
       case "tool.completed":
-        return this.#settles(event);
+        return this.#onToolResult(event);
       case "answer.submitted":
-        return this.#submits(event);
+        return this.#onAnswer(event);
       case "presentation.started":
-        return this.#begins(event);
+        return this.#onPresentationStart(event);
       case "presentation.completed":
-        return this.#presents(event);
+        return this.#onPresentationEnd(event);
       default:
         return;
     }
   }
 
   #filesOf(agent: string): AgentFiles {
-    const known = this.#agentFiles.get(agent);
-    if (known) return known;
+    const existing = this.#agentFiles.get(agent);
+    if (existing) return existing;
     const agentFiles: AgentFiles = {
       working: this.#base,
       touched: new Set(),
       kept: null,
       shown: new Map(),
-      asked: new Map(),
+      pendingCalls: new Map(),
     };
     this.#agentFiles.set(agent, agentFiles);
     return agentFiles;
@@ -146,26 +153,26 @@ class FileTracker implements ExpectedFiles {
   }
 
   /** The log lists the tools of a reply in the order in which the model called them. */
-  #asks({ agent, call, tools }: EventOf<"call.completed">): void {
-    const { asked } = this.#filesOf(agent);
+  #onReply({ agent, call, tools }: EventOf<"call.completed">): void {
+    const { pendingCalls } = this.#filesOf(agent);
     const own = (this.#calls.get(call) ?? []).filter(({ name }) => !DECISIONS.has(name));
     for (const [nth, { tool_call, name }] of tools.entries()) {
       const called = own[nth];
-      if (called?.name === name) asked.set(tool_call, called);
+      if (called?.name === name) pendingCalls.set(tool_call, called);
       else
         this.problems.push(`${call} is logged as calling ${name}, but its model did not call it`);
     }
   }
 
-  #settles({ agent, tool_call, outcome }: EventOf<"tool.completed">): void {
+  #onToolResult({ agent, tool_call, outcome }: EventOf<"tool.completed">): void {
     const agentFiles = this.#filesOf(agent);
-    const asked = agentFiles.asked.get(tool_call);
-    agentFiles.asked.delete(tool_call);
-    if (outcome === "ok" && asked) agentFiles.working = this.#done(agentFiles, asked);
+    const call = agentFiles.pendingCalls.get(tool_call);
+    agentFiles.pendingCalls.delete(tool_call);
+    if (outcome === "ok" && call) agentFiles.working = this.#treeAfter(agentFiles, call);
   }
 
   /** The working tree after a successful call. */
-  #done(agentFiles: AgentFiles, { name, arguments: text }: FileCall): Tree {
+  #treeAfter(agentFiles: AgentFiles, { name, arguments: text }: FileCall): Tree {
     const tree = new Map(agentFiles.working);
     const args: Record<string, string> = JSON.parse(text);
     const path = (args["path"] ?? args["destination"] ?? "").slice(WORKSPACE.length);
@@ -178,7 +185,7 @@ class FileTracker implements ExpectedFiles {
         if (!tree.delete(path)) this.problems.push(`${path} was deleted, but it did not exist`);
         return tree;
       case "copy_file":
-        for (const [below, contents] of this.#peer(agentFiles, args["source"] ?? "")) {
+        for (const [below, contents] of this.#peerFiles(agentFiles, args["source"] ?? "")) {
           agentFiles.touched.add(`${path}/${below}`);
           tree.set(`${path}/${below}`, contents);
         }
@@ -188,8 +195,10 @@ class FileTracker implements ExpectedFiles {
     }
   }
 
-  /** The files of an answer that the agent was shown, as frozen with the answer. */
-  #peer({ shown }: AgentFiles, source: string): Tree {
+  /**
+   * The files of an answer that the agent was shown, as they were when the answer was submitted.
+   */
+  #peerFiles({ shown }: AgentFiles, source: string): Tree {
     const label = [...shown].find(([author]) => source === `/peers/${this.#aliases[author]}`)?.[1];
     const answer = this.#answers.get(label ?? "");
     if (!answer) this.problems.push(`${source} was copied by an agent that was not shown it`);
@@ -197,21 +206,20 @@ class FileTracker implements ExpectedFiles {
   }
 
   /**
-   * The present workspace. `before`: the files of the author's previous answer; `null` if there is
-   * none, or for a presentation.
+   * The facts of the agent's present workspace. `previous`: the files of its previous answer;
+   * `null` if there is none, or for a presentation.
    */
-  #workspace({ working, touched }: AgentFiles, before: Tree | null): Workspace {
-    const paths = [...(before?.keys() ?? [])]
+  #workspace({ working, touched }: AgentFiles, previous: Tree | null): Workspace {
+    const leftOutPaths = [...(previous?.keys() ?? [])]
       .filter((path) => !working.has(path) && !touched.has(path))
       .sort();
-    const known = { files: working.size, changed: touched.size > 0 };
-    return known.changed && paths.length > 0
-      ? { ...known, leftOut: { count: paths.length, paths: paths.slice(0, 20) } }
-      : known;
+    const facts = { files: working.size, changed: touched.size > 0 };
+    const leftOut = { count: leftOutPaths.length, paths: leftOutPaths.slice(0, 20) };
+    return facts.changed && leftOut.count > 0 ? { ...facts, leftOut } : facts;
   }
 
-  /** A round without changes creates no snapshot: the previous files remain. */
-  #submits({
+  /** A round without changes creates no snapshot: the answer keeps the previous files. */
+  #onAnswer({
     sequence_number,
     turn,
     attempt,
@@ -223,14 +231,14 @@ class FileTracker implements ExpectedFiles {
     const tree = touched.size === 0 ? (kept ?? this.#base) : working;
     this.#answers.set(label, { agent, tree });
     if (!this.#owners.has(agent)) return;
-    const stays = touched.size === 0 ? { kept: tree.size } : {};
-    this.workspaces.set(sequence_number, { ...this.#workspace(agentFiles, kept), ...stays });
+    const keptCount = touched.size === 0 ? { kept: tree.size } : {};
+    this.workspaces.set(sequence_number, { ...this.#workspace(agentFiles, kept), ...keptCount });
     if (touched.size > 0) this.trees.set(`${turn}/${attempt}/${label}`, working);
     agentFiles.kept = tree;
   }
 
   /** The presenter starts from the winning answer's files and sees the files of all answers. */
-  #begins({ agent, label }: EventOf<"presentation.started">): void {
+  #onPresentationStart({ agent, label }: EventOf<"presentation.started">): void {
     const agentFiles = this.#filesOf(agent);
     agentFiles.working =
       (label === null ? undefined : this.#answers.get(label)?.tree) ?? this.#base;
@@ -239,7 +247,7 @@ class FileTracker implements ExpectedFiles {
   }
 
   /** The result is the presenter's workspace, even if the winning answer replaces its text. */
-  #presents({
+  #onPresentationEnd({
     sequence_number,
     turn,
     attempt,

@@ -1,20 +1,20 @@
 import { describe, expect, it } from "vitest";
 import { withoutTexts } from "./facts";
 
-describe("a log's facts", () => {
+describe("the facts of a log", () => {
   it.each([
     {
-      name: "leave out a message, a problem and a reason for people",
+      name: "have no message, problem or why, which are texts for people",
       row: { type: "call.failed", code: "http_500", message: "a", problem: "b", why: "c" },
       facts: { type: "call.failed", code: "http_500" },
     },
     {
-      name: "leave them out on every level",
+      name: "have none of these texts in nested objects",
       row: { agents: [{ id: "a", failure: { code: "x", message: "a" } }] },
       facts: { agents: [{ id: "a", failure: { code: "x" } }] },
     },
     {
-      name: "keep a message that is no text",
+      name: "keep a message and a why that are not strings",
       row: { message: { parts: [1] }, why: 3 },
       facts: { message: { parts: [1] }, why: 3 },
     },

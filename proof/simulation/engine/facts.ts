@@ -3,10 +3,10 @@ import { toJson } from "../../../durable-objects/session/streams/frames";
 import { SESSION } from "./engine-situation";
 import type { RunRecord } from "./run-record";
 
-/** Fields of events whose texts are for people and may change: `docs/explain/protocol.md`. */
+/** Fields with texts for people, which may change; see `docs/explain/protocol.md`. */
 const TEXTS: ReadonlySet<string> = new Set(["message", "problem", "why"]);
 
-/** A row's JSON without its texts for people, on any level. Other values remain. */
+/** Removes the texts for people from a row's JSON, also in nested objects. */
 export const withoutTexts = (json: string): string =>
   JSON.stringify(JSON.parse(json), (name, value) =>
     TEXTS.has(name) && typeof value === "string" ? undefined : value,
@@ -15,8 +15,8 @@ export const withoutTexts = (json: string): string =>
 const hashOf = (lines: readonly string[]): string => sha256(lines.join("\n")).slice(0, 16);
 
 /**
- * `bytes`: hash of the log as clients receive it, deltas included. `facts`: the same without texts
- * for people, so that it stays equal when a message is reworded.
+ * The hashes of a run's log. `bytes`: of the log as clients receive it, with deltas. `facts`: of
+ * the log without texts for people, so that rewording a message does not change the hash.
  */
 export function hashesOf({ rows }: RunRecord): { bytes: string; facts: string } {
   const lines = rows.map((row) => toJson(row, SESSION));

@@ -1,10 +1,7 @@
 import type { Failure } from "../../../simulated/providers/reply";
 import type { Faults } from "./faults";
 
-/**
- * The failure that a provider returns for a request, according to the run's faults. `null` if none
- * strikes.
- */
+/** Draws the failure that a provider returns for a request; `null` if no fault strikes. */
 export function drawFailure(faults: Faults): Failure | null {
   if (faults.strikes("rate_limited")) {
     const chance = faults.chance("rate_limited");

@@ -1,8 +1,8 @@
 import { Chance } from "../../../simulated/chance";
 
-/** All faults around a session. Each run draws a subset, each fault with its own rate. */
+/** All faults around a session. Each run draws a subset of them, and a rate for each fault. */
 export const FAULTS = [
-  // Process crashes: at a point of its work, or at a random time.
+  // Crashes of the process: at a certain point of its work, or at a random time.
   ...[
     "crash_before_commit",
     "crash_after_commit",
@@ -51,7 +51,7 @@ export const FAULTS = [
 ] as const;
 export type Fault = (typeof FAULTS)[number];
 
-/** Faults that only runs with tools can meet. */
+/** Faults that can strike only in runs with tools. */
 export const TOOL_FAULTS: ReadonlySet<Fault> = new Set<Fault>([
   ...([
     "crash_in_tool",
@@ -70,36 +70,42 @@ export const SETTLEMENT_FAULTS: ReadonlySet<Fault> = new Set([
   "tenant_slow",
 ]);
 
-/** One injected fault: its number, its time, its end, and the log's head at that time. */
+/**
+ * An injected fault. `nth`: its number. `at` and `until`: its begin and end, as wall time. `head`:
+ * the log's head when it began.
+ */
 type Strike = { nth: number; fault: Fault; at: number; until: number; head: number };
 
 type FaultPlan = {
   seed: number;
   faults: readonly Fault[];
-  /** Faults stop this many ms after the start. */
+  /** No fault strikes later than this many ms after the start. */
   calmAfterMs: number;
   /**
-   * Whether most faults wait until the event that the run aims at is near, and then strike more
-   * often. Provider faults of the first agent are excluded so that it gets that far.
+   * Whether most faults strike only when the event at which the run aims is near, and then more
+   * often. The first agent has no provider faults, so that it reaches this event.
    */
   isLate: boolean;
-  /**
-   * Numbers of the allowed strikes; `null` means all. A failing run is shrunk by removing strikes.
-   */
+  /** Numbers of the allowed strikes; `null` means all. Shrinking a failing run removes strikes. */
   strikes: readonly number[] | null;
 };
 
+/** The rates from which the rate of a fault is drawn: its probability at each occasion. */
 const RATES: readonly number[] = [0.02, 0.06, 0.15, 0.4];
-/** In long faulty periods, rates must be low enough for the session to make progress. */
+/** The rates if faults last longer than `LASTING_MS`: so low that the session makes progress. */
 const LASTING_RATES: readonly number[] = [0.004, 0.02, 0.06];
 const LASTING_MS = 400_000;
-/** Further crashes would only repeat themselves, and every restart reads the whole log. */
+/** Further crashes show nothing new, and each restart takes time because it reads the whole log. */
 const MAX_CRASHES = 60;
-/** Faults strike more often shortly before rare events. */
+/** Shortly before rare events, rates are multiplied by `times`, up to `most`. */
 const NEAR = { times: 2, most: 0.3 };
+/**
+ * The same in runs with late faults. `crashes`: the factor of the rates of crashes. `others`: the
+ * least rate of other faults.
+ */
 const LATE = { crashes: 4, others: 0.3 };
 
-/** The part of the world that faults depend on. */
+/** The state of the simulation on which faults depend. */
 export type World = {
   readonly now: number;
   /** Head of the log. */
@@ -107,7 +113,7 @@ export type World = {
   /** Whether the event that this run aims at is near. */
   readonly isNear: boolean;
 };
-/** Faults with few occasions per run strike at most of them. */
+/** The rates of faults with few occasions per run, so that they strike at most occasions. */
 const RARE_RATES: readonly number[] = [0.3, 0.6, 0.9];
 const RARE: ReadonlySet<Fault> = new Set([
   "alarm_twice",
@@ -117,14 +123,14 @@ const RARE: ReadonlySet<Fault> = new Set([
 ]);
 
 /**
- * A failed settlement is retried with growing delays. It must keep failing to meet late events of
- * the next turn.
+ * The rate of settlement faults in runs with late faults. A failed settlement is retried with
+ * growing delays, so it must fail many times until late events of the next turn.
  */
 const LATE_SETTLEMENT_RATE = 0.97;
 
 /**
- * Decides when each fault strikes. Each kind has its own random source, so removing one does not
- * change the others.
+ * Decides when each fault strikes. Each kind of fault has its own random generator, so removing a
+ * kind does not change the other kinds.
  */
 export class Faults {
   readonly struck: Strike[] = [];
@@ -133,7 +139,9 @@ export class Faults {
   readonly #world: World;
   readonly #kinds = new Map<Fault, { chance: Chance; rate: number }>();
   readonly #allowed: ReadonlySet<number> | null;
+  /** Whether the faults of the present provider are suppressed. */
   #isSpared = false;
+  /** Number of strikes so far, with those that are not allowed. */
   #drawn = 0;
   #crashes = 0;
 
@@ -155,7 +163,7 @@ export class Faults {
     }
   }
 
-  /** Whether the fault strikes at this point. */
+  /** Draws whether the fault strikes now. `lastsMs`: how long it then lasts. */
   strikes(fault: Fault, lastsMs = 0): boolean {
     const kind = this.#kinds.get(fault);
     if (
@@ -177,7 +185,8 @@ export class Faults {
   }
 
   /**
-   * Draws a provider's behaviour for an agent. The first agent is spared in runs with late faults.
+   * Calls `draw`, which draws a provider's behaviour for an agent. In runs with late faults, no
+   * fault strikes for the first agent.
    */
   replyingTo<T>(agent: number, draw: () => T): T {
     this.#isSpared = this.#plan.isLate && agent === 0;
@@ -189,13 +198,13 @@ export class Faults {
   }
 
   #rate(fault: Fault, usual: number): number {
-    const close = (times: number): number => Math.max(usual, Math.min(NEAR.most, usual * times));
-    if (!this.#plan.isLate) return this.#world.isNear ? close(NEAR.times) : usual;
+    const increase = (times: number): number => Math.max(usual, Math.min(NEAR.most, usual * times));
+    if (!this.#plan.isLate) return this.#world.isNear ? increase(NEAR.times) : usual;
     if (!this.#world.isNear) return RARE.has(fault) ? usual : 0;
-    return fault.startsWith("crash_") ? close(LATE.crashes) : Math.max(usual, LATE.others);
+    return fault.startsWith("crash_") ? increase(LATE.crashes) : Math.max(usual, LATE.others);
   }
 
-  /** The fault's own random source, for how it strikes. */
+  /** The random generator of this fault, to draw the details of a strike. */
   chance(fault: Fault): Chance {
     return this.#kinds.get(fault)?.chance ?? new Chance(this.#plan.seed);
   }
@@ -209,8 +218,8 @@ export class Faults {
   }
 
   /**
-   * The process died and the log on disk ends at `head`. Strikes beyond it were never logged, so
-   * they now precede the next event.
+   * Must be called when the process crashes; the log on disk then ends at `head`. Later events were
+   * lost, so strikes after them now count as strikes before the next event.
    */
   rewindTo(head: number): void {
     for (const strike of this.struck) strike.head = Math.min(strike.head, head);
@@ -226,7 +235,7 @@ export class Faults {
 /** FNV-1a hash of a text, the same on every machine. */
 export function hash(text: string): number {
   let value = 0x811c9dc5;
-  for (let at = 0; at < text.length; at += 1)
-    value = Math.imul(value ^ text.charCodeAt(at), 0x01000193);
+  for (let index = 0; index < text.length; index += 1)
+    value = Math.imul(value ^ text.charCodeAt(index), 0x01000193);
   return value >>> 0;
 }

@@ -15,35 +15,34 @@ import type { VirtualTime } from "./virtual-time";
 
 type Options = {
   time: VirtualTime;
-  /** Resolves when everything written so far is on disk. Nothing may leave an object earlier. */
+  /** Resolves when all earlier writes are on disk. An object sends nothing before that. */
   gate: () => Promise<void>;
 };
 
-/**
- * Latency of a message to the gate, and polling interval of calls that are not first in the queue,
- * in ms.
- */
+/** Latency of a message to the gate. */
 const LATENCY_MS = 5;
+/** Polling interval of waiting calls. */
 const POLL_MS = 250;
 
 /**
- * The tenant's gate for rate-limited backends: the service's own rules, in an object that outlives
- * the session's process. As in the service, requests of a dead process continue, but their results
- * are not delivered.
+ * The tenant's gate for rate-limited backends. It uses the service's own rules, in an object that a
+ * crash of the session's process does not affect. As in the service, requests of a crashed process
+ * continue, but their results are not delivered.
  */
 export class Gate {
-  /** Admission times of calls that were not released, in order, by call id. */
+  /** The admission time of each admitted call that has not left the queue, by call id, in order. */
   readonly admitted = new Map<string, number>();
   readonly #options: Options;
   readonly #queues = new Map<string, RateQueue>();
-  readonly #waiters = new Map<string, (isLeft: boolean) => void>();
+  readonly #waiters = new Map<string, (hasLeft: boolean) => void>();
+  /** The number of the process that uses the gate. It increases with each crash. */
   #life = 0;
 
   constructor(options: Options) {
     this.#options = options;
   }
 
-  /** The calling process died: results are no longer delivered to it. */
+  /** Must be called when the process crashes. Results are no longer delivered to it. */
   disconnect(): void {
     this.#life += 1;
   }
@@ -51,7 +50,7 @@ export class Gate {
   /** The gate's interface for the present process. */
   connect(): RateGateApi {
     const life = this.#life;
-    const asked = async <T>(work: () => T | Promise<T>): Promise<T> => {
+    const request = async <T>(work: () => T | Promise<T>): Promise<T> => {
       const isDead = () => life !== this.#life;
       await this.#options.gate();
       if (isDead()) return never();
@@ -60,10 +59,10 @@ export class Gate {
       return isDead() ? never() : answer;
     };
     return {
-      start: (request, holdMs = HOLD_MS) => asked(() => this.#start(request, holdMs)),
-      leave: (endpoint, call) => asked(() => this.#leave(endpoint, call)),
+      start: (call, holdMs = HOLD_MS) => request(() => this.#start(call, holdMs)),
+      leave: (endpoint, call) => request(() => this.#leave(endpoint, call)),
       settle: (endpoint, call, tokens) =>
-        asked(() => this.#keep(endpoint, settleCall(this.#queue(endpoint), call, tokens))),
+        request(() => this.#store(endpoint, settleCall(this.#queue(endpoint), call, tokens))),
     };
   }
 
@@ -76,19 +75,19 @@ export class Gate {
         { ...request, id: request.call },
         time.now,
       );
-      this.#keep(request.endpoint, verdict.queue);
+      this.#store(request.endpoint, verdict.queue);
       if (verdict.granted) {
         if (!this.admitted.has(request.call)) this.admitted.set(request.call, time.now);
         return { type: "start" };
       }
       if (time.now >= until) return { type: "wait", startsAt: verdict.startsAt };
-      if (await this.#waits(request.call, Math.min(verdict.startsAt, until) - time.now))
+      if (await this.#waitOrLeave(request.call, Math.min(verdict.startsAt, until) - time.now))
         return { type: "left" };
     }
   }
 
   #leave(endpoint: string, call: string): void {
-    this.#keep(endpoint, leaveQueue(this.#queue(endpoint), call));
+    this.#store(endpoint, leaveQueue(this.#queue(endpoint), call));
     this.admitted.delete(call);
     this.#waiters.get(call)?.(true);
   }
@@ -97,12 +96,12 @@ export class Gate {
     return this.#queues.get(endpoint) ?? EMPTY_QUEUE;
   }
 
-  #keep(endpoint: string, queue: RateQueue): void {
+  #store(endpoint: string, queue: RateQueue): void {
     this.#queues.set(endpoint, queue);
   }
 
-  /** Whether the call left the queue meanwhile. */
-  async #waits(call: string, ms: number): Promise<boolean> {
+  /** Waits `ms`, at least `POLL_MS`. Returns early with `true` if the call leaves the queue. */
+  async #waitOrLeave(call: string, ms: number): Promise<boolean> {
     const { promise, resolve } = Promise.withResolvers<boolean>();
     this.#waiters.set(call, resolve);
     void this.#after(Math.max(ms, POLL_MS)).then(() => resolve(false));
@@ -111,7 +110,7 @@ export class Gate {
 
   #after(ms: number): Promise<void> {
     const { time } = this.#options;
-    return new Promise((over) => void time.timeline.schedule(time.now + ms, over));
+    return new Promise((resolve) => void time.timeline.schedule(time.now + ms, resolve));
   }
 }
 

@@ -31,6 +31,6 @@ export const HABITS = [
     "tools",
   ],
 ] as const;
-/** Habits that only some runs have in addition. */
+/** Additional habits, which only a small share of the runs has. */
 const RARE_HABITS = ["long_results", "served", "rated", "hosted"] as const;
 export type Habit = (typeof HABITS | typeof RARE_HABITS)[number];

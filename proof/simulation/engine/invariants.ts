@@ -11,7 +11,7 @@ import {
   i2Acknowledged,
   i5Shown,
   type OutsideCheck,
-  ofLog,
+  violationsInLog,
   understood,
   unhandled,
   wellFormed,
@@ -21,11 +21,14 @@ import { i13Progress } from "./outside-progress";
 import { decisionsMatchReplies } from "./outside-replies";
 import type { RunRecord } from "./run-record";
 
+/**
+ * A violation that a run's checks found. `at`: the sequence number of an event; 0 if there is none.
+ */
 export type Breach = { invariant: string; at: number; sentence: string };
 
 /**
- * Checks of every run, by their numbers in `docs/explain/reliability.md`. Other names are rules of
- * `docs/explain/protocol.md`.
+ * The checks of a run that need more than its log. Numbers refer to the invariants of
+ * `docs/explain/reliability.md`, other names to rules of `docs/explain/protocol.md`.
  */
 export const OUTSIDE: readonly (readonly [string, OutsideCheck])[] = [
   ["I1", i1SameBytes],
@@ -47,15 +50,15 @@ export const OUTSIDE: readonly (readonly [string, OutsideCheck])[] = [
   ["well-formed", wellFormed],
 ];
 
-/** All violations of a run. `at`: sequence number of an event, or 0. */
+/** All violations of a run: those in its log, then those in its other records. */
 export function breaches(run: RunRecord): Breach[] {
-  const seen = OUTSIDE.flatMap(([invariant, look]) =>
-    look(run).map((sentence) => ({ invariant, at: 0, sentence })),
+  const inRecords = OUTSIDE.flatMap(([invariant, check]) =>
+    check(run).map((sentence) => ({ invariant, at: 0, sentence })),
   );
-  const read = ofLog(run).map(({ invariant, sequence_number, sentence }) => ({
+  const inLog = violationsInLog(run).map(({ invariant, sequence_number, sentence }) => ({
     invariant,
     at: sequence_number,
     sentence,
   }));
-  return [...read, ...seen];
+  return [...inLog, ...inRecords];
 }

@@ -6,7 +6,10 @@ import { runEngine, type DiskChange } from "./run";
 import type { RunRecord } from "./run-record";
 import { type EngineSituation, situationOf } from "./engine-situation";
 
-/** `run` is `null` if the run threw. `hash` is of the log's bytes, `facts` without its texts. */
+/**
+ * The result of a run. `run`: `null` if the run threw. `hash`: the hash of the log's bytes.
+ * `facts`: the hash of the log without texts for people.
+ */
 type RunVerdict = {
   run: RunRecord | null;
   breaches: Breach[];
@@ -15,8 +18,8 @@ type RunVerdict = {
 };
 
 /**
- * Runs a situation and checks every invariant. If the run or a check throws, there is one breach:
- * `throws`.
+ * Runs a situation and checks every invariant. If the run or a check throws, the verdict has one
+ * breach with the name `throws`.
  */
 export async function judge(situation: EngineSituation): Promise<RunVerdict> {
   let run: RunRecord | null = null;
@@ -40,40 +43,41 @@ export async function play(
   return runEngine(situation, changeDisk);
 }
 
-/** Maximum number of runs, and maximum time in ms, for shrinking a failing run. */
+/** Maximum number of runs, and maximum time, to shrink a failing run. */
 const MAX_RUNS = 400;
 const MAX_MS = 60_000;
 
 /**
- * Finds a smaller situation with the same breach: fewer agents, habits, kinds of faults, and single
- * strikes. Each step must break the same invariant again.
+ * Finds a smaller situation that violates the same invariant. Removes agents, habits, kinds of
+ * faults and single strikes, as long as the invariant is still violated.
  */
 export async function shrink(
   situation: EngineSituation,
   invariant: string,
 ): Promise<EngineSituation> {
-  let left = MAX_RUNS;
+  let runsLeft = MAX_RUNS;
   const until = performance.now() + MAX_MS;
   const fails = async (candidate: EngineSituation): Promise<boolean> => {
-    left = performance.now() > until ? 0 : left - 1;
-    return (
-      left > 0 && (await judge(candidate)).breaches.some((breach) => breach.invariant === invariant)
-    );
+    runsLeft = performance.now() > until ? 0 : runsLeft - 1;
+    if (runsLeft === 0) return false;
+    const verdict = await judge(candidate);
+    return verdict.breaches.some((breach) => breach.invariant === invariant);
   };
   let best = situation;
-  for (let before: EngineSituation | null = null; before !== best && left > 0; ) {
-    before = best;
-    for (const candidate of smaller(best)) {
-      if (left > 0 && (await fails(candidate))) {
+  for (let previous: EngineSituation | null = null; previous !== best && runsLeft > 0; ) {
+    previous = best;
+    for (const candidate of smallerSituations(best)) {
+      if (runsLeft > 0 && (await fails(candidate))) {
         best = candidate;
         break;
       }
     }
   }
-  return left > 0 ? withFewStrikes(best, fails) : best;
+  return runsLeft > 0 ? removeStrikes(best, fails) : best;
 }
 
-function* smaller(situation: EngineSituation): Generator<EngineSituation> {
+/** The situation with one part removed, in each possible way. */
+function* smallerSituations(situation: EngineSituation): Generator<EngineSituation> {
   const { agents, habits, faults } = situation;
   if (agents > 1) yield { ...situation, agents: 1 };
   if (agents > 2) yield { ...situation, agents: agents - 1 };
@@ -87,20 +91,20 @@ function* smaller(situation: EngineSituation): Generator<EngineSituation> {
     yield { ...situation, habits: habits.filter((other) => other !== habit) };
 }
 
-/** Removes single strikes, starting with the last. */
-async function withFewStrikes(
+/** Removes as many single strikes as possible, starting with the last strike. */
+async function removeStrikes(
   situation: EngineSituation,
   fails: (candidate: EngineSituation) => Promise<boolean>,
 ): Promise<EngineSituation> {
   const { run } = await judge(situation);
-  if (!run) return situation; // no record of the strikes
+  if (!run) return situation; // The run threw, so its strikes are unknown.
   let strikes = run.faults.struck.map(({ nth }) => nth);
   for (const nth of strikes.toReversed()) {
     const fewer = strikes.filter((other) => other !== nth);
     if (await fails({ ...situation, strikes: fewer })) strikes = fewer;
   }
-  const lean = { ...situation, strikes };
-  return (await fails(lean)) ? lean : situation;
+  const smaller = { ...situation, strikes };
+  return (await fails(smaller)) ? smaller : situation;
 }
 
 /** A readable report of a failing run. */

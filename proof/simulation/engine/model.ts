@@ -1,5 +1,5 @@
 import { madeUpArguments } from "../../../simulated/providers/made-up-arguments";
-import type { Situation as Asked } from "../../../simulated/providers/situation";
+import type { Situation } from "../../../simulated/providers/situation";
 import { Chance } from "../../../simulated/chance";
 import { drawText } from "../world/texts";
 import { hash } from "./faults";
@@ -18,28 +18,31 @@ export type Ending = ReplyContent["finish"];
 
 type Character = "agreeable" | "improver" | "stubborn" | "careless";
 
+/** What the reply of a model depends on, besides the request. */
 type Speaker = {
   chance: Chance;
   has: (habit: Habit) => boolean;
   character: Character;
+  /** The mark that the model's answers contain. */
   mark: string;
+  /** Whether this is the first agent. */
   isFirst: boolean;
 };
 
 /**
- * Part of every answer, to find where the answer was sent. Derived from the id of the call that
- * wrote it.
+ * A mark that every answer contains, so that the checks find requests with this answer. It is
+ * derived from the id of the call that wrote the answer.
  */
 export const markOf = (call: string): string =>
   `zq${call.replace("call_", "").replaceAll("_", "x")}zq`;
 export const MARK = /zq(\d+)x(\d+)x\d+x[\dx]+zq/g;
 
 /**
- * The simulated model. It sees only its request, and replies the same to the same call of the same
- * run.
+ * The reply of the simulated model to a request. It depends only on the request, the call, the
+ * agent and the run's seed and habits.
  */
-export function speak(
-  asked: Asked,
+export function replyOfModel(
+  situation: Situation,
   {
     seed,
     call,
@@ -62,50 +65,51 @@ export function speak(
     mark: markOf(call),
     isFirst: agent === 0,
   };
-  const said = replyTo(asked, speaker);
-  return asked.asked.hostedTools.includes("web_search")
-    ? searched(said, new Chance(seed ^ hash(`search ${call}`)))
-    : said;
+  const reply = replyTo(situation, speaker);
+  return situation.asked.hostedTools.includes("web_search")
+    ? addSearches(reply, new Chance(seed ^ hash(`search ${call}`)))
+    : reply;
 }
 
 /**
- * The part of a reply that is sent. A cut reply ends within a text or a call, or right after a
- * complete call. Withheld replies contain complete calls, too. A readable call must not count then.
+ * The part of a reply that the provider sends. A cut reply ends within a text or a call, or just
+ * after a complete call. A withheld reply may contain complete calls, too. The service must not
+ * count the calls of a cut or withheld reply, although they may be readable.
  */
-export function sentOf(said: ModelReply, ending: Ending, chance: Chance): ModelReply {
-  const { text, calls } = said;
-  if (ending !== "length" || (calls.length > 0 && chance.is(0.5))) return said;
-  const torn = calls.slice(0, 1).map((one) => ({ ...one, arguments: one.arguments.slice(0, -3) }));
-  return { ...said, text: text.slice(0, Math.ceil(text.length / 2)), calls: torn };
+export function sentPartOf(reply: ModelReply, ending: Ending, chance: Chance): ModelReply {
+  const { text, calls } = reply;
+  if (ending !== "length" || (calls.length > 0 && chance.is(0.5))) return reply;
+  const cut = calls.slice(0, 1).map((one) => ({ ...one, arguments: one.arguments.slice(0, -3) }));
+  return { ...reply, text: text.slice(0, Math.ceil(text.length / 2)), calls: cut };
 }
 
-/** A model that may search the web usually does, and writes some text about the results. */
-function searched(said: ModelReply, chance: Chance): ModelReply {
-  if (chance.is(0.3)) return said;
+/** Usually adds web searches, and often a text about their results. */
+function addSearches(reply: ModelReply, chance: Chance): ModelReply {
+  if (chance.is(0.3)) return reply;
   const searches = Array.from({ length: chance.int(1, 4) }, () => {
     const page = chance.int(1, 9);
     return { query: drawText(chance), url: `https://pages.example/${page}`, title: `Page ${page}` };
   });
-  return { ...said, text: said.text || (chance.is(0.8) ? drawText(chance) : ""), searches };
+  return { ...reply, text: reply.text || (chance.is(0.8) ? drawText(chance) : ""), searches };
 }
 
-function replyTo(asked: Asked, speaker: Speaker): ModelReply {
-  switch (asked.stage) {
+function replyTo(situation: Situation, speaker: Speaker): ModelReply {
+  switch (situation.stage) {
     case "personas":
-      return personas(asked, speaker);
+      return personas(situation, speaker);
     case "judgement":
       return judgement(speaker);
     case "presentation":
-      return presentation(asked, speaker);
+      return presentation(situation, speaker);
     case "first_answer":
     case "deciding":
     case "at_limit":
-      return decision(asked, speaker);
+      return decision(situation, speaker);
   }
 }
 
-const says = (text: string): ModelReply => ({ text, calls: [] });
-const does = (...calls: [string, object | string][]): ModelReply => ({
+const textReply = (text: string): ModelReply => ({ text, calls: [] });
+const callsReply = (...calls: [string, object | string][]): ModelReply => ({
   text: "",
   calls: calls.map(([name, args]) => ({
     name,
@@ -113,10 +117,10 @@ const does = (...calls: [string, object | string][]): ModelReply => ({
   })),
 });
 
-function personas({ asked }: Asked, { chance }: Speaker): ModelReply {
-  if (chance.is(0.2)) return says("I would rather not.");
+function personas({ asked }: Situation, { chance }: Speaker): ModelReply {
+  if (chance.is(0.2)) return textReply("I would rather not.");
   const tool = asked.tools.find(({ name }) => name === "assign_personas");
-  return does(["assign_personas", madeUpArguments(tool?.parameters)]);
+  return callsReply(["assign_personas", madeUpArguments(tool?.parameters)]);
 }
 
 function judgement({ chance, has }: Speaker): ModelReply {
@@ -125,31 +129,34 @@ function judgement({ chance, has }: Speaker): ModelReply {
     rejected: has("strict_judges") ? 12 : 4,
     silent: 1,
   });
-  if (verdict === "silent") return says("Hm.");
-  if (verdict === "confirmed") return does(["submit", { confirmed: true }]);
-  return does(["restart_orchestration", { reason: "shallow", instructions: "dig deeper" }]);
+  if (verdict === "silent") return textReply("Hm.");
+  if (verdict === "confirmed") return callsReply(["submit", { confirmed: true }]);
+  return callsReply(["restart_orchestration", { reason: "shallow", instructions: "dig deeper" }]);
 }
 
-function presentation(asked: Asked, speaker: Speaker): ModelReply {
+function presentation(situation: Situation, speaker: Speaker): ModelReply {
   const { chance, has, mark } = speaker;
-  if (canWork(asked) && chance.is(0.3)) return work(asked, speaker);
-  return says(has("silent_agents") && chance.is(0.3) ? " " : `${drawText(chance)} final ${mark}`);
+  if (canWork(situation) && chance.is(0.3)) return work(situation, speaker);
+  return textReply(
+    has("silent_agents") && chance.is(0.3) ? " " : `${drawText(chance)} final ${mark}`,
+  );
 }
 
+/** Weights of the calls of file tools. */
 const FILE_WORK = { write: 5, read: 2, peek: 2, copy: 1, remove: 1 };
 
 /** Whether the request offers tools that the model can use. */
-const canWork = ({ asked }: Asked): boolean =>
+const canWork = ({ asked }: Situation): boolean =>
   asked.tools.some(({ name }) => ["write_file", "look_up", "place_order"].includes(name));
 
 /**
- * One to three tool calls: few file names, so that agents meet the same files again, and remote
- * calls.
+ * One to three calls of file tools and remote tools. There are only three file names, so that
+ * agents often use the same files.
  */
-function work({ shown }: Asked, { chance, has, mark }: Speaker): ModelReply {
+function work({ shown }: Situation, { chance, has, mark }: Speaker): ModelReply {
   const path = `/workspace/${chance.pick(["a.txt", "b.txt", "deep/er/c.txt"])}`;
   const peer = shown.length > 0 ? `/peers/${chance.pick(shown).alias}` : "/peers";
-  const one = (): [string, object] => {
+  const drawCall = (): [string, object] => {
     switch (
       chance.weighted({
         ...(has("tools") && FILE_WORK),
@@ -173,45 +180,48 @@ function work({ shown }: Asked, { chance, has, mark }: Speaker): ModelReply {
         return ["look_up", {}];
     }
   };
-  return does(...Array.from({ length: chance.int(1, 3) }, one));
+  return callsReply(...Array.from({ length: chance.int(1, 3) }, drawCall));
 }
 
-function decision(asked: Asked, speaker: Speaker): ModelReply {
+function decision(situation: Situation, speaker: Speaker): ModelReply {
   const { chance, has, character } = speaker;
   if (has("silent_agents") && chance.is(0.3))
-    return says(chance.is(0.7) ? `${drawText(chance)} ${speaker.mark}` : "");
-  if (character === "careless" && chance.is(0.55)) return mistake(asked, speaker);
-  if (has("toolish") && chance.is(0.5)) return does(["no_such_tool", { path: "/" }]);
-  if (has("endless_tools") && speaker.isFirst && asked.stage !== "first_answer") {
-    return canWork(asked) && chance.is(0.3) ? work(asked, speaker) : does(["no_such_tool", {}]);
+    return textReply(chance.is(0.7) ? `${drawText(chance)} ${speaker.mark}` : "");
+  if (character === "careless" && chance.is(0.55)) return mistake(situation, speaker);
+  if (has("toolish") && chance.is(0.5)) return callsReply(["no_such_tool", { path: "/" }]);
+  if (has("endless_tools") && speaker.isFirst && situation.stage !== "first_answer") {
+    return canWork(situation) && chance.is(0.3)
+      ? work(situation, speaker)
+      : callsReply(["no_such_tool", {}]);
   }
-  if (canWork(asked) && chance.is(has("long_results") ? 0.8 : has("prolific") ? 0.35 : 0.45))
-    return work(asked, speaker);
-  const said = chance.is(0.3) ? drawText(chance) : "";
-  return { ...decided(asked, speaker), text: said };
+  if (canWork(situation) && chance.is(has("long_results") ? 0.8 : has("prolific") ? 0.35 : 0.45))
+    return work(situation, speaker);
+  const text = chance.is(0.3) ? drawText(chance) : "";
+  return { ...answerOrVote(situation, speaker), text };
 }
 
-function decided(asked: Asked, speaker: Speaker): ModelReply {
+function answerOrVote(situation: Situation, speaker: Speaker): ModelReply {
   const { chance, has, character } = speaker;
-  if (asked.stage === "first_answer") return answer(fresh(speaker));
-  if (has("prolific") && asked.stage === "deciding" && chance.is(0.95))
-    return answer(fresh(speaker));
+  if (situation.stage === "first_answer") return answer(newText(speaker));
+  if (has("prolific") && situation.stage === "deciding" && chance.is(0.95))
+    return answer(newText(speaker));
   const votes = chance.is(
     { agreeable: 0.9, improver: 0.55, careless: 0.6, stubborn: 0.1 }[character],
   );
-  if (votes || (asked.stage === "at_limit" && chance.is(0.8))) return vote(asked, speaker);
-  return answer(nextText(asked, speaker));
+  if (votes || (situation.stage === "at_limit" && chance.is(0.8))) return vote(situation, speaker);
+  return answer(nextText(situation, speaker));
 }
 
-const fresh = ({ chance, mark }: Speaker): string =>
+const newText = ({ chance, mark }: Speaker): string =>
   `${drawText(chance)} ${drawText(chance)} ${mark}`;
 
-function nextText({ shown }: Asked, speaker: Speaker): string {
+/** A new text, the text of a shown answer, or a text close to that answer. */
+function nextText({ shown }: Situation, speaker: Speaker): string {
   const { chance } = speaker;
   const known = shown.length > 0 ? chance.pick(shown).text : "";
   switch (chance.weighted({ fresh: 7, known: 1, close: 2 })) {
     case "fresh":
-      return fresh(speaker);
+      return newText(speaker);
     case "known":
       return known;
     case "close":
@@ -219,58 +229,68 @@ function nextText({ shown }: Asked, speaker: Speaker): string {
   }
 }
 
-const answer = (content: string): ModelReply => does(["new_answer", { content }]);
+const answer = (content: string): ModelReply => callsReply(["new_answer", { content }]);
 
-function vote(asked: Asked, { chance }: Speaker): ModelReply {
-  const answered = asked.shown.map(({ alias }) => alias);
-  const alias = answered.length > 0 ? chance.pick(answered) : (asked.aliases[0] ?? "agent1");
-  return does(["vote", { agent_id: alias, reason: drawText(chance) }]);
+function vote(situation: Situation, { chance }: Speaker): ModelReply {
+  const authors = situation.shown.map(({ alias }) => alias);
+  const alias = authors.length > 0 ? chance.pick(authors) : (situation.aliases[0] ?? "agent1");
+  return callsReply(["vote", { agent_id: alias, reason: drawText(chance) }]);
 }
 
-/** Mistakes that models make. */
-function mistake(asked: Asked, speaker: Speaker): ModelReply {
+/** A mistake that models make, such as an unknown alias, several decisions or invalid JSON. */
+function mistake(situation: Situation, speaker: Speaker): ModelReply {
   const { chance } = speaker;
-  const some = vote(asked, speaker).calls;
+  const validVote = vote(situation, speaker).calls;
   switch (chance.int(1, 11)) {
     case 1:
-      return does(["vote", { agent_id: "agent99", reason: "the best" }]);
+      return callsReply(["vote", { agent_id: "agent99", reason: "the best" }]);
     case 2:
-      return does(["vote", { agent_id: chance.pick([...asked.aliases, "agent1"]), reason: "any" }]);
+      return callsReply([
+        "vote",
+        { agent_id: chance.pick([...situation.aliases, "agent1"]), reason: "any" },
+      ]);
     case 3:
       return {
         text: "",
-        calls: [...some, ...does(["vote", { agent_id: "agent99", reason: "no" }]).calls, ...some],
+        calls: [
+          ...validVote,
+          ...callsReply(["vote", { agent_id: "agent99", reason: "no" }]).calls,
+          ...validVote,
+        ],
       };
     case 4:
       return {
         text: "",
-        calls: [...answer(fresh(speaker)).calls, ...answer(`other ${fresh(speaker)}`).calls],
+        calls: [...answer(newText(speaker)).calls, ...answer(`other ${newText(speaker)}`).calls],
       };
     case 5:
-      return { text: "", calls: [...answer(fresh(speaker)).calls, ...some] };
+      return { text: "", calls: [...answer(newText(speaker)).calls, ...validVote] };
     case 6:
-      return does([
+      return callsReply([
         chance.pick(["new_answer", "vote"]),
         chance.pick(['{"content": "cut', "", "null", "[1]", '{"__proto__": 1}']),
       ]);
     case 7:
       return answer(chance.pick(["", "   ", "\n"]));
     case 8:
-      return does([
+      return callsReply([
         "vote",
         {
-          agent_id: asked.aliases[0] ?? "agent1",
+          agent_id: situation.aliases[0] ?? "agent1",
           reason: chance.is(0.3) ? "because ".repeat(600) : "",
         },
       ]);
     case 9:
-      return does(["no_such_tool", { path: "/" }]);
+      return callsReply(["no_such_tool", { path: "/" }]);
     case 10:
-      return says('<<<vote agent1>>> {"name": "vote", "arguments": {"agent_id": "agent1"}}');
+      return textReply('<<<vote agent1>>> {"name": "vote", "arguments": {"agent_id": "agent1"}}');
     default:
       return {
         text: "",
-        calls: [...does(["no_such_tool", {}]).calls, ...decided(asked, speaker).calls],
+        calls: [
+          ...callsReply(["no_such_tool", {}]).calls,
+          ...answerOrVote(situation, speaker).calls,
+        ],
       };
   }
 }

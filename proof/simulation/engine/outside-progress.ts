@@ -3,59 +3,62 @@ import { isTerminal } from "../../../src/protocol/events";
 import type { OutsideCheck } from "./outside";
 import type { ReceivedRequest } from "./providers";
 
-/** Maximum pause of a run after the last fault, in ms. */
+/** Maximum time between two events of a run after the last fault. */
 const MAX_PAUSE_MS = 60_000;
 
 /**
- * I13: every turn ends. After the last fault, the log grows at least every minute; waiting times
- * for retries are added.
+ * I13: every turn ends. After the last fault, the log grows at least every minute. The pause may be
+ * longer by the pending delay of a retry or a rate limit.
  */
 export const i13Progress: OutsideCheck = ({ stuck, log, faults, startedAt, grew, platform }) => {
   if (stuck !== null) return [stuck];
-  const last = Math.max(startedAt, ...faults.struck.map(({ at, until }) => Math.max(at, until)));
-  const jumps = faults.struck.filter(({ fault }) => fault.startsWith("clock_")).map(({ at }) => at);
-  const underWay = platform.providers.reached.filter(({ sentAt }) => sentAt <= last);
-  const from = Math.max(last, ...underWay.map((request) => waitEndsAt(request, jumps)));
-  const moments = [
+  const lastFaultAt = Math.max(
+    startedAt,
+    ...faults.struck.map(({ at, until }) => Math.max(at, until)),
+  );
+  const clockChanges = faults.struck
+    .filter(({ fault }) => fault.startsWith("clock_"))
+    .map(({ at }) => at);
+  const earlierRequests = platform.providers.received.filter(({ sentAt }) => sentAt <= lastFaultAt);
+  const waitEnds = earlierRequests.map((request) => waitEndsAt(request, clockChanges));
+  const from = Math.max(lastFaultAt, ...waitEnds);
+  const growth = [
     { at: from, head: grew.findLast(({ at }) => at <= from)?.head ?? 0 },
     ...grew.filter(({ at }) => at > from),
   ];
-  return moments.flatMap(({ at, head }, nth) => {
-    const pause = (moments[nth + 1]?.at ?? at) - at;
+  return growth.flatMap(({ at, head }, nth) => {
+    const pause = (growth[nth + 1]?.at ?? at) - at;
     if (pause <= MAX_PAUSE_MS) return [];
-    return pause <= MAX_PAUSE_MS + retryPending(log, head)
+    return pause <= MAX_PAUSE_MS + pendingDelayMs(log, head)
       ? []
       : [`no event for ${pause} ms after #${head} and the last fault`];
   });
 };
 
-/**
- * Maximum waiting times for a model, in ms: for headers, for the next chunk,
- * and in total.
- */
+/** How long the service waits for a model: for headers, for the next chunk, and in total. */
 const HEADERS_MS = 120_000;
 const SILENCE_MS = 90_000;
 const WHOLE_CALL_MS = 14 * 60_000;
 
 /**
- * Until when a request that was open at the last fault may still be waited for. A change of the
- * clock hides the time of the last chunk, so the silence limit may apply twice.
+ * The latest time until which the service waits for a request that was open at the last fault.
+ * After a change of the clock the service does not know the time of the last chunk, so the silence
+ * limit may apply twice.
  */
 function waitEndsAt(
   { sentAt, headersAt, chunkAt, endedAt }: ReceivedRequest,
-  jumps: readonly number[],
+  clockChanges: readonly number[],
 ): number {
   const end = endedAt ?? sentAt;
-  const silenceMs = jumps.some((at) => at >= sentAt && at <= end) ? 2 * SILENCE_MS : SILENCE_MS;
+  const silenceMs = clockChanges.some((at) => at >= sentAt && at <= end)
+    ? 2 * SILENCE_MS
+    : SILENCE_MS;
   const silentUntil = headersAt === null ? sentAt + HEADERS_MS : (chunkAt ?? headersAt) + silenceMs;
   return Math.min(end, silentUntil, sentAt + WHOLE_CALL_MS);
 }
 
-/**
- * The longest pending delay in ms, for a retry or a rate limit, if the log ends at `head`; 0 if
- * none.
- */
-function retryPending(log: readonly NumberedEvent[], head: number): number {
+/** The longest pending delay for a retry or a rate limit at this head of the log; 0 if none. */
+function pendingDelayMs(log: readonly NumberedEvent[], head: number): number {
   const pending = new Map<string, number>();
   for (const event of log) {
     if (event.sequence_number > head) break;

@@ -3,20 +3,20 @@ import type { OutsideCheck } from "./outside";
 import type { ReceivedRequest } from "./providers";
 
 /**
- * Decisions match what the provider sent. An answer's text, a vote's target and its reason occur
- * verbatim in a call of the reply. According to the provider, that reply was neither cut at its
- * limit nor withheld.
+ * Decisions match the replies that the provider sent. A call of the reply contains the exact text
+ * of the answer, or the target and the reason of the vote. The provider neither cut nor withheld
+ * this reply.
  */
 export const decisionsMatchReplies: OutsideCheck = ({ log, platform }) => {
   const replies = new Map(
-    platform.providers.reached
+    platform.providers.received
       .filter(({ kind }) => kind === "reply")
-      .map((reached) => [reached.call, reached]),
+      .map((request) => [request.call, request]),
   );
   const history: ReplyHistory = { last: new Map(), authors: new Map(), aliases: {} };
   return log.flatMap((event) => {
-    const agent = counting(event);
-    remember(history, event);
+    const agent = replierOf(event);
+    addEvent(history, event);
     if (agent === null) return [];
     const reply = replies.get(history.last.get(agent) ?? "");
     if (!reply) return [`${event.type} of ${agent}, but no provider has replied to it`];
@@ -36,8 +36,8 @@ export const decisionsMatchReplies: OutsideCheck = ({ log, platform }) => {
 };
 
 /**
- * State so far: each agent's last call with a reply, the authors of this attempt's answers, and the
- * aliases of the turn.
+ * The state after some events. `last`: the last completed call of each agent. `authors`: the author
+ * of each answer of this attempt, by label. `aliases`: the aliases of the turn.
  */
 type ReplyHistory = {
   last: Map<string, string>;
@@ -45,14 +45,14 @@ type ReplyHistory = {
   aliases: Readonly<Record<string, string>>;
 };
 
-function remember(history: ReplyHistory, event: NumberedEvent): void {
+function addEvent(history: ReplyHistory, event: NumberedEvent): void {
   if (event.type === "turn.started") history.aliases = event.aliases;
   if (event.type === "call.completed") history.last.set(event.agent, event.call);
   if (event.type === "answer.submitted") history.authors.set(event.label, event.agent);
 }
 
-/** The agent whose last reply counts with this event; `null` if none does. */
-function counting(event: NumberedEvent): string | null {
+/** The agent whose last reply caused this event; `null` if no reply did. */
+function replierOf(event: NumberedEvent): string | null {
   switch (event.type) {
     case "vote.cast":
     case "vote.stale":
@@ -68,7 +68,7 @@ function counting(event: NumberedEvent): string | null {
   }
 }
 
-/** Of several votes in a reply, the last counts. */
+/** Whether the event matches the reply. If a reply has several votes, the last vote counts. */
 function matchesReply(
   event: NumberedEvent,
   { calls }: ReceivedRequest,
@@ -88,11 +88,12 @@ function matchesReply(
   }
 }
 
-/** The complete arguments among the calls of one tool. */
+/** The arguments of all calls of a tool, without incomplete arguments. */
 const argumentsOf = (calls: ReceivedRequest["calls"], name: string): Record<string, unknown>[] =>
-  calls.flatMap((call) => (call.name === name ? parsed(call.arguments) : []));
+  calls.flatMap((call) => (call.name === name ? parseArguments(call.arguments) : []));
 
-function parsed(text: string): Record<string, unknown>[] {
+/** An empty array if the text is no JSON object. */
+function parseArguments(text: string): Record<string, unknown>[] {
   try {
     const value: unknown = JSON.parse(text);
     return typeof value === "object" && value !== null ? [{ ...value }] : [];

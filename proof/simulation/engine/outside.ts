@@ -10,14 +10,14 @@ import { idOf, keyOf, modelOf } from "./engine-situation";
 import { DIALECTS } from "./wire";
 
 /**
- * Invariants that need more than the log: records of clients, providers and the tenant. Each
- * returns a sentence per breach.
+ * Checks an invariant that needs more than the log: records of clients, providers and the tenant.
+ * Returns a sentence for each breach.
  */
 export type OutsideCheck = (run: RunRecord) => string[];
 
 /**
- * I1: the bytes that a client received over all its connections equal the frames of the requested
- * log.
+ * I1: the bytes that a client received over all its connections are equal to the frames of its
+ * subscription.
  */
 export const i1SameBytes: OutsideCheck = ({ clients, rows }) =>
   clients.flatMap((client, nth) => [
@@ -30,8 +30,8 @@ export const i1SameBytes: OutsideCheck = ({ clients, rows }) =>
   ]);
 
 /**
- * I2: confirmed turns are in the log, and cancelled turns ended with the confirmed status. A turn
- * may end before the cancel arrives.
+ * I2: confirmed turns are in the log, and turns end with the status with which a cancel was
+ * confirmed. This status may be other than "cancelled", because a turn may end before the cancel.
  */
 export const i2Acknowledged: OutsideCheck = ({ acknowledged, cancels, log }) => [
   ...acknowledged
@@ -52,9 +52,9 @@ export const i2Acknowledged: OutsideCheck = ({ acknowledged, cancels, log }) => 
 ];
 
 /**
- * I5: a vote counts only if its voter's provider was sent the text of that answer. Requests of
- * calls that start after the vote are ignored: presenters receive every answer, and later calls
- * receive newer ones.
+ * I5: a vote counts only if the voter's provider received the text of the chosen answer. Calls that
+ * start after the vote are ignored, because presenters receive every answer and later calls receive
+ * newer answers.
  */
 export const i5Shown: OutsideCheck = ({ log, platform }) => {
   const problems: string[] = [];
@@ -67,11 +67,11 @@ export const i5Shown: OutsideCheck = ({ log, platform }) => {
     if (event.type !== "vote.cast") continue;
     const mark = marksIn(answers.get(`${event.turn} ${event.attempt} ${event.label}`) ?? "").at(-1);
     if (!mark) continue;
-    const sent = platform.providers.reached.filter(
-      ({ call }) => started.has(call) && isOf(call, event),
+    const requests = platform.providers.received.filter(
+      ({ call }) => started.has(call) && belongsTo(call, event),
     );
     const agent = agentIndex(log, event.agent);
-    if (!sent.some((request) => request.agent === agent && request.body.includes(mark))) {
+    if (!requests.some((request) => request.agent === agent && request.body.includes(mark))) {
       problems.push(`${event.agent} voted for ${event.label}, whose text was never sent to it`);
     }
   }
@@ -79,33 +79,33 @@ export const i5Shown: OutsideCheck = ({ log, platform }) => {
 };
 
 /**
- * I10: every answer and final text has the files that its agent made, complete, in R2 and over the
- * API.
+ * I10: every answer and final text has exactly the files that its agent made, both in R2 and over
+ * the API.
  */
 export const i10Stored: OutsideCheck = ({ stored, frozen, stuck, log, platform }) => {
   if (stuck !== null) return [...stored.problems];
-  const { trees, problems } = expectedFilesOf(log, platform.providers.reached);
-  const due = toStoredTrees(trees);
-  const unlike = (where: string, found: typeof due): string[] =>
-    isDeepStrictEqual(found, due)
+  const { trees, problems } = expectedFilesOf(log, platform.providers.received);
+  const expected = toStoredTrees(trees);
+  const differences = (where: string, found: typeof expected): string[] =>
+    isDeepStrictEqual(found, expected)
       ? []
-      : [`${where}: found ${JSON.stringify(found)}, expected ${JSON.stringify(due)}`];
+      : [`${where}: found ${JSON.stringify(found)}, expected ${JSON.stringify(expected)}`];
   return [
     ...stored.problems,
     ...problems,
-    ...unlike("in R2", stored.trees),
-    ...unlike("over the API", frozen),
+    ...differences("in R2", stored.trees),
+    ...differences("over the API", frozen),
   ];
 };
 
-/** I11: charges in the providers' records. */
+/** The charges that the providers recorded, for I11. */
 export function ledgerOf({ platform, setup, log }: RunRecord): LedgerEntry[] {
   const turns = new Map(
     log.flatMap((event) =>
       event.type === "call.started" ? [[event.call, event.turn] as const] : [],
     ),
   );
-  return platform.providers.reached.flatMap(({ agent, call, charged, endedAt, sentAt }) => {
+  return platform.providers.received.flatMap(({ agent, call, charged, endedAt, sentAt }) => {
     if (!charged) return [];
     const { input, output, cached, searches } = charged;
     const hosted_uses = { web_search: searches };
@@ -124,8 +124,8 @@ export function ledgerOf({ platform, setup, log }: RunRecord): LedgerEntry[] {
 }
 
 /**
- * I12: at the end, nothing is reserved, scheduled or unsettled, and the tenant received each turn's
- * cost.
+ * I12: at the end, no settlement, file job or resume point is pending, and the tenant received the
+ * cost of each turn.
  */
 export const i12Settled: OutsideCheck = ({ left, platform, log }) => {
   const ends = log.filter(
@@ -151,17 +151,17 @@ export const i12Settled: OutsideCheck = ({ left, platform, log }) => {
 };
 
 /**
- * Requests to models and tool servers. Stop requests are excluded: they may be sent at the moment
- * of a cancel.
+ * The requests to models and tool servers. Requests that stop a reply are excluded, because they
+ * may be sent at the moment of a cancel.
  */
 const requestsOf = ({ platform: { providers, tools } }: RunRecord) => [
-  ...providers.reached.filter(({ kind }) => kind !== "stop"),
-  ...tools.reached.map(({ tool_call, ...times }) => ({ ...times, call: tool_call })),
+  ...providers.received.filter(({ kind }) => kind !== "stop"),
+  ...tools.received.map(({ tool_call, ...times }) => ({ ...times, call: tool_call })),
 ];
 
 /**
- * I14: at most four requests wait for response headers at a time. Resumed calls and tools count,
- * too.
+ * I14: at most four requests wait for response headers at the same time. Resumed calls and tool
+ * calls count, too.
  */
 export const i14Slots: OutsideCheck = (run) => {
   const edges = requestsOf(run).flatMap(({ sentAt, headersAt, endedAt }) => [
@@ -178,12 +178,12 @@ export const i14Slots: OutsideCheck = (run) => {
   return most <= 4 ? [] : [`${most} requests waited for headers at once`];
 };
 
-/** Requests must be closed this many ms after the user cancelled. */
-const CLOSED_MS = 2_000;
+/** Time limit for the close of open requests after the user cancelled. */
+const CLOSED_WITHIN_MS = 2_000;
 
 /**
- * I15: after a confirmed cancel only stop requests are sent, open requests close within 2 s, and
- * repeated cancels return the same status.
+ * I15: after a confirmed cancel, only requests that stop a reply are sent. Open requests close
+ * within 2 s, and repeated cancels return the same status.
  */
 export const i15Cancelled: OutsideCheck = (run) => {
   const { cancels } = run;
@@ -196,7 +196,7 @@ export const i15Cancelled: OutsideCheck = (run) => {
   const open = requests
     .filter(
       ({ sentAt, endedAt }) =>
-        sentAt <= first.at && (endedAt ?? Number.POSITIVE_INFINITY) > first.at + CLOSED_MS,
+        sentAt <= first.at && (endedAt ?? Number.POSITIVE_INFINITY) > first.at + CLOSED_WITHIN_MS,
     )
     .map(({ call }) => `${call} was still open 2 s after the user cancelled`);
   return [
@@ -208,19 +208,19 @@ export const i15Cancelled: OutsideCheck = (run) => {
   ];
 };
 
-/** I19: at every checkpoint the live state equals the fold of the log. */
+/** I19: at every checkpoint, the state in memory is equal to the fold of the log. */
 export const i19Fold: OutsideCheck = ({ folds }) => [...folds];
 
 const LABEL = /\bagent\d+\.(?:\d+|final)\b/;
 
 /**
- * I21: no request contains an agent's id, a label, or another agent's model or key. Its own key
- * occurs only in the headers, sent to its own provider.
+ * I21: no request contains an agent's id, an answer label, or another agent's model or key. The
+ * agent's own key is sent only in headers, and only to the agent's own provider.
  */
 export const i21Anonymous: OutsideCheck = ({ platform, setup }) => {
   const all = setup.formats.map((_, index) => index);
   const problems: string[] = [];
-  for (const { agent, body, headers, call, origin } of platform.providers.reached) {
+  for (const { agent, body, headers, call, origin } of platform.providers.received) {
     const format = setup.formats[agent] ?? "openai-chat";
     if (origin !== new URL(DIALECTS[format].baseUrl).origin)
       problems.push(`${call} was sent to ${origin}`);
@@ -237,27 +237,30 @@ export const i21Anonymous: OutsideCheck = ({ platform, setup }) => {
   return problems;
 };
 
-/** I22: an agent that has not answered in this attempt was sent no answer of it. */
+/** I22: an agent that has not answered in this attempt receives no answer of this attempt. */
 export const i22Unseen: OutsideCheck = ({ platform, log }) => {
   const answered = new Set<string>();
-  const first = new Map<string, Set<string>>();
+  /** Calls of agents that had not answered yet. */
+  const firstCalls = new Set<string>();
   for (const event of log) {
     if (
       event.type === "call.started" &&
       event.purpose === "coordination" &&
       !answered.has(`${event.turn} ${event.attempt} ${event.agent}`)
     ) {
-      first.set(event.call, new Set());
+      firstCalls.add(event.call);
     }
     if (event.type === "answer.submitted")
       answered.add(`${event.turn} ${event.attempt} ${event.agent}`);
   }
-  return platform.providers.reached.flatMap(({ call, body }) => {
-    if (!first.has(call)) return [];
+  return platform.providers.received.flatMap(({ call, body }) => {
+    if (!firstCalls.has(call)) return [];
     const [turn, attempt, agent] = call.replace("call_", "").split("_");
     const others = [...body.matchAll(MARK)].filter(
-      ([mark, t, a]) =>
-        t === turn && a === attempt && !mark.startsWith(`zq${turn}x${attempt}x${agent}x`),
+      ([mark, markTurn, markAttempt]) =>
+        markTurn === turn &&
+        markAttempt === attempt &&
+        !mark.startsWith(`zq${turn}x${attempt}x${agent}x`),
     );
     return others.length === 0
       ? []
@@ -266,24 +269,31 @@ export const i22Unseen: OutsideCheck = ({ platform, log }) => {
 };
 
 /**
- * Providers rejected no request by their own rules, and received their own output back unchanged.
+ * Every request follows the rules of its provider, and contains the provider's own output
+ * unchanged.
  */
 export const understood: OutsideCheck = ({ platform }) =>
-  platform.providers.reached.flatMap(({ call, rejection }) =>
+  platform.providers.received.flatMap(({ call, rejection }) =>
     rejection === null ? [] : [`${call}: ${rejection}`],
   );
 
-/** Alarms that a run may set: a number per life of the object, and one per second. */
-const alarmsFor = ({ platform, faults, startedAt, endedAt }: RunRecord): number =>
+/**
+ * Number of alarms that a run may set: some for the start and for each crash and strike, and one
+ * per second.
+ */
+const maxAlarms = ({ platform, faults, startedAt, endedAt }: RunRecord): number =>
   50 + 10 * platform.deaths.length + 2 * faults.struck.length + (endedAt - startedAt) / 1_000;
 
-/** Setting an alarm writes a row, so alarms must not be set repeatedly while nothing happens. */
+/** A run does not set alarms repeatedly while nothing happens, because each alarm costs a row. */
 export const limitsAlarms: OutsideCheck = (run) =>
-  run.platform.disk.alarmsSet <= alarmsFor(run)
+  run.platform.disk.alarmsSet <= maxAlarms(run)
     ? []
     : [`${run.platform.disk.alarmsSet} alarms were set`];
 
-/** No unhandled errors, and no turn ended with an internal error: the simulation injects none. */
+/**
+ * There is no unhandled error, and no turn ends with an internal error, because the simulation
+ * injects no such errors.
+ */
 export const unhandled: OutsideCheck = ({ platform, log }) => [
   ...platform.faults,
   ...log.flatMap((event) =>
@@ -293,7 +303,7 @@ export const unhandled: OutsideCheck = ({ platform, log }) => [
   ),
 ];
 
-/** Every event matches the schema and loses nothing when parsed. */
+/** Every event matches the schema, and parsing does not change it. */
 export const wellFormed: OutsideCheck = ({ log }) =>
   log.flatMap((event) => {
     const logged: NumberedEvent & { session_id?: string } = event;
@@ -306,26 +316,26 @@ export const wellFormed: OutsideCheck = ({ log }) =>
       : [`#${sequence_number} is changed by parsing it with the schema`];
   });
 
-/** The checker's invariants, which need the log and records of a run. */
-export const ofLog = (run: RunRecord): Violation[] => {
-  const asked = run.cancels[0];
+/** The violations that the independent checker finds in the log. */
+export const violationsInLog = (run: RunRecord): Violation[] => {
+  const firstCancel = run.cancels[0];
   const { platform } = run;
   return check(run.log, {
     ledger: ledgerOf(run),
-    tools: platform.tools.reached,
-    files: expectedFilesOf(run.log, platform.providers.reached).workspaces,
+    tools: platform.tools.received,
+    files: expectedFilesOf(run.log, platform.providers.received).workspaces,
     cancelsAsked: run.cancelsAsked,
     waitsAsked: new Map(
-      platform.providers.reached.map(({ call, retryAfterMs }) => [call, retryAfterMs]),
+      platform.providers.received.map(({ call, retryAfterMs }) => [call, retryAfterMs]),
     ),
     diedAfter: platform.deaths.map(({ head }) => head),
     finished: true,
-    ...(asked ? { cancelAskedAfter: asked.head } : {}),
+    ...(firstCancel ? { cancelAskedAfter: firstCancel.head } : {}),
   });
 };
 
 const marksIn = (text: string): string[] => [...text.matchAll(MARK)].map(([mark]) => mark);
-const isOf = (call: string, { turn, attempt }: { turn: number; attempt: number }): boolean =>
+const belongsTo = (call: string, { turn, attempt }: { turn: number; attempt: number }): boolean =>
   call.startsWith(`call_${turn}_${attempt}_`);
 const agentIndex = (log: readonly NumberedEvent[], id: string): number => {
   const [created] = log;

@@ -31,17 +31,17 @@ import { ToolServer } from "./tools";
 import type { VirtualTime } from "./virtual-time";
 import { noContexts } from "../../../tests/builders/no-contexts";
 
-/** The process has just died: unwinds the rest of the stack. */
+/** Thrown when the process crashes, to leave the functions that were running in it. */
 class ProcessDeath extends Error {
   override readonly name = "ProcessDeath";
 }
 
-/** The session during one life of the process. */
+/** The session in the memory of one process. */
 export type LiveSession = SessionParts & { engine: Engine };
 
-/** After a kill the platform revives objects within this time, in ms. Overdue alarms then fire. */
+/** Time after a crash until the platform can revive the object. Overdue alarms then fire. */
 export const REVIVAL_MS = 1_700;
-/** A handler that throws is retried with growing delays, at most this many times. */
+/** How often an alarm handler that throws is retried, with growing delays. */
 const ALARM_TRIES = 6;
 
 type Options = {
@@ -52,9 +52,9 @@ type Options = {
 };
 
 /**
- * The platform of a session's object. Provides disk, alarm and fetch, kills the object, and revives
- * it on a request or an alarm. The session is composed as in the service: engine, journal, effect
- * runner, model calls, streams.
+ * The platform of a session's Durable Object. It provides the disk, the alarm and the network,
+ * kills the object's process, and revives it for a request or an alarm. The session has the same
+ * parts as in the service: engine, journal, effect runner, model calls, streams.
  */
 export class Platform {
   readonly disk: Disk;
@@ -63,25 +63,26 @@ export class Platform {
   readonly tools: ToolServer;
   readonly bucket: SimulatedBucket;
   readonly gate: Gate;
-  /** Errors that no log shows. */
+  /** Unhandled errors, which the log does not show. */
   readonly faults: string[] = [];
-  /** Each death: its time, and the head of the log on disk. */
+  /** The time of each crash, and the head of the log on disk after the crash. */
   readonly deaths: { at: number; head: number }[] = [];
   readonly #options: Options;
   #session: LiveSession | null = null;
-  /** Head of the log on disk at the last death. */
+  /** Head of the log on disk after the last crash. */
   #head = 0;
+  /** The number of the process. It increases with each crash. */
   #life = 0;
   #isBooting = false;
-  /** The error of the last transaction; `null` if none. */
-  #thrown: unknown = null;
+  /** The error with which the last transaction failed; `null` if it did not fail. */
+  #transactionError: unknown = null;
   #revivesAt = 0;
   /** Due time of the alarm whose handler is running; `null` if none. */
   #runningAlarm: number | null = null;
   #cancelAlarm: () => void = () => {};
-  /** Called when the process dies, for readers. */
+  /** Called when the process crashes, because its readers lose their connections. */
   onDeath: () => void = () => {};
-  /** Called with an engine after its restart. */
+  /** Called after each start of the object. */
   onBoot: (session: LiveSession) => void = () => {};
 
   constructor(options: Options) {
@@ -90,18 +91,18 @@ export class Platform {
     this.disk = new Disk({
       mishaps: {
         beforeCommit: () => {
-          this.#thrown = null;
-          this.#dieAt("crash_before_commit");
-          if (this.#isBooting) this.#dieAt("crash_in_boot");
+          this.#transactionError = null;
+          this.#crashAt("crash_before_commit");
+          if (this.#isBooting) this.#crashAt("crash_in_boot");
           if (faults.strikes("disk_error")) throw new DiskError("disk I/O error");
         },
-        afterCommit: () => this.#dieAt("crash_after_commit"),
-        durable: () => void this.dies("crash_when_durable"),
+        afterCommit: () => this.#crashAt("crash_after_commit"),
+        durable: () => void this.crashIf("crash_when_durable"),
         takenBack: (error) => {
-          this.#thrown = error;
+          this.#transactionError = error;
         },
-        // An alarm that its own handler sets for the present moment may never fire
-        // (cloudflare/workerd, issue 6866). In this simulation it never does.
+        // On Cloudflare, an alarm may never fire if its own handler sets it for the present moment
+        // (cloudflare/workerd, issue 6866). In this simulation such an alarm never fires.
         losesAlarm: (at) => this.#runningAlarm !== null && at <= time.now,
         lagMs: () =>
           faults.strikes("slow_disk") ? faults.chance("slow_disk").latency(5, 4_000) : 1,
@@ -119,7 +120,7 @@ export class Platform {
       time,
       faults,
       gate,
-      dies: (fault) => this.dies(fault),
+      crashIf: (fault) => this.crashIf(fault),
     });
     this.tools.onChange = (listing) => this.#announceListing(listing);
     this.bucket = new SimulatedBucket({ time, faults, gate });
@@ -131,18 +132,18 @@ export class Platform {
       time,
       faults,
       gate,
-      dies: (fault) => this.dies(fault),
+      crashIf: (fault) => this.crashIf(fault),
     });
   }
 
   /**
-   * The object, revived if necessary. `null` while the platform is not ready, or if the object died
-   * during its restart.
+   * The object; starts it if necessary. `null` if the platform cannot revive it yet, or if it
+   * crashed during its start.
    */
   object(): LiveSession | null {
     if (this.#session) return this.#session;
     if (this.#options.time.now < this.#revivesAt) return null;
-    this.#begin();
+    this.#revive();
     const life = this.#life;
     try {
       this.#isBooting = true;
@@ -157,52 +158,49 @@ export class Platform {
     return this.#session;
   }
 
-  /**
-   * A turn's place in the log and the log's head, according to the object. While the object is
-   * gone, the place is `null`.
-   */
-  whereIs(turn: number | null): { head: number; place: TurnPlace | null } {
+  /** The log's head, and a turn's place in the log: `null` if the object is not running. */
+  positionOf(turn: number | null): { head: number; place: TurnPlace | null } {
     return {
       head: this.#session?.log.head ?? this.#head,
       place: turn === null ? null : (this.#session?.log.turn(turn) ?? null),
     };
   }
 
-  /** Kills the process at this point if the fault strikes, and returns whether it did. */
-  dies(fault: Fault): boolean {
+  /** Kills the process if the fault strikes now. Returns whether it killed the process. */
+  crashIf(fault: Fault): boolean {
     if (!this.#options.faults.strikes(fault)) return false;
     this.kill();
     return true;
   }
 
-  /** How far the object's clock is set off, in ms. */
+  /** By how much the object's clock differs from the real time of the simulation. */
   get clockMovedMs(): number {
     return this.#options.time.wall - this.#options.time.now;
   }
 
-  /** The present object; does not revive it. */
+  /** The running object; `null` if it is not running. Does not start it. */
   get live(): LiveSession | null {
     return this.#session;
   }
 
-  /** When the object can be revived. */
+  /** The time from which the object can be revived. */
   get backAt(): number {
     return this.#revivesAt;
   }
 
-  /** Whether the object is gone. */
+  /** Whether the object is not running. */
   get isAway(): boolean {
     return this.#session === null;
   }
 
-  /** Receives errors from a timer or a request. Errors of a dead process are ignored. */
-  threw(error: unknown): void {
+  /** Must be called with errors of timers and requests. Ignores errors of a crashed process. */
+  onError(error: unknown): void {
     if (error instanceof ProcessDeath || error instanceof ProcessGone || this.#session === null)
       return;
-    this.#unhandled(this.#life, error);
+    this.#recordError(this.#life, error);
   }
 
-  /** Ends the process: memory, timers, connections, and unsynced writes are lost. */
+  /** Ends the process. Its memory, timers, connections, and writes that are not synced are lost. */
   kill(): void {
     const { time, faults } = this.#options;
     this.#life += 1;
@@ -217,7 +215,7 @@ export class Platform {
     this.bucket.disconnect();
     this.gate.disconnect();
     this.#revivesAt = time.now + REVIVAL_MS;
-    // An alarm whose handler was interrupted fires again: delivery is at least once.
+    // An alarm fires at least once, so it fires again if its handler was interrupted.
     if (this.#runningAlarm !== null) this.disk.restoreAlarm(this.#runningAlarm);
     this.#runningAlarm = null;
     this.onDeath();
@@ -227,11 +225,11 @@ export class Platform {
   #headOnDisk(): number {
     const query =
       "SELECT max((SELECT coalesce(max(seq), 0) FROM events), (SELECT coalesce(max(seq), 0) FROM deltas)) AS head";
-    const [made] = this.disk.read("SELECT 1 FROM sqlite_master WHERE name = 'deltas'");
-    return made === undefined ? 0 : (this.disk.read<{ head: number }>(query)[0]?.head ?? 0);
+    const [table] = this.disk.read("SELECT 1 FROM sqlite_master WHERE name = 'deltas'");
+    return table === undefined ? 0 : (this.disk.read<{ head: number }>(query)[0]?.head ?? 0);
   }
 
-  /** Ends everything and cancels the alarm. */
+  /** Ends the simulation of the object: cancels its alarm and timers and closes its disk. */
   close(): void {
     this.#cancelAlarm();
     this.#options.time.dropTimers();
@@ -239,22 +237,22 @@ export class Platform {
     this.disk.close();
   }
 
-  #begin(): void {
+  #revive(): void {
     if (this.#session) return;
     this.disk.revive();
     this.#options.time.revive();
   }
 
-  #dieAt(fault: Fault): void {
-    if (this.dies(fault)) throw new ProcessDeath();
+  #crashAt(fault: Fault): void {
+    if (this.crashIf(fault)) throw new ProcessDeath();
   }
 
   #load(): LiveSession {
     const life = this.#life;
     const { situation, setup } = this.#options;
     const platform = this.disk.state(
-      (work) => void work.catch((error: unknown) => this.#unhandled(life, error)),
-      (reason) => this.#abort(life, this.#thrown ?? new Error(reason)),
+      (work) => void work.catch((error: unknown) => this.#recordError(life, error)),
+      (reason) => this.#abort(life, this.#transactionError ?? new Error(reason)),
     );
     const { storage } = platform;
     storage.transactionSync(() => createTables(storage.sql));
@@ -268,18 +266,18 @@ export class Platform {
       contexts: noContexts,
       maxReaders: 50,
       settle: (turn: SettledTurn) => this.tenant.settle(turn),
-      onFault: (error) => this.#unhandled(life, error),
+      onFault: (error) => this.#recordError(life, error),
     });
     return { ...parts, engine: createEngine(parts, this.#performer(parts)) };
   }
 
-  /** The service's own performer. Each call has its own network, which knows the call. */
+  /** The service's own performer. Each call has a network of its own that knows the call's id. */
   #performer(parts: SessionParts): Performer {
     const gate = this.gate.connect();
     const rates = new RateWaits({ session: SESSION, gate: () => gate, now: parts.now });
     const callsOf = ({ agent, id }: ModelCallEffect) =>
       this.#modelCalls(parts, rates, this.providers.networkFor(agent, id));
-    // Shared by all tools of this life: an agent's file tools must run one at a time.
+    // One instance for all tools, because an agent's file tools must run one at a time.
     const shared = this.#modelCalls(parts, rates, this.providers.networkFor(0, "none"));
     return {
       admitCall: (effect, signal) => shared.admitCall(effect, signal),
@@ -335,17 +333,17 @@ export class Platform {
   }
 
   /**
-   * Restarts the object, as after a disk error. Any other error is recorded as unhandled, although
-   * a restart may repair it.
+   * Kills the process, as the platform does after a failed transaction. Records every error except
+   * an injected disk error as unhandled.
    */
   #abort(life: number, error: unknown): void {
     if (life !== this.#life) return;
-    if (!(error instanceof DiskError)) this.#unhandled(life, error);
+    if (!(error instanceof DiskError)) this.#recordError(life, error);
     this.kill();
   }
 
-  /** Records an unhandled error, unless its process is gone. */
-  #unhandled(life: number, error: unknown): void {
+  /** Records an unhandled error, unless the process of that number has crashed meanwhile. */
+  #recordError(life: number, error: unknown): void {
     if (life === this.#life)
       this.faults.push(
         `unhandled: ${error instanceof Error ? (error.stack ?? error.message) : String(error)}`,
@@ -357,11 +355,12 @@ export class Platform {
     const at = this.disk.alarmAt;
     if (at === null) return;
     const { time, faults } = this.#options;
-    const late = faults.strikes("alarm_late")
+    const delayMs = faults.strikes("alarm_late")
       ? faults.chance("alarm_late").latency(1_000, 600_000)
       : 0;
-    if (late > 0) faults.extend("alarm_late", Math.max(time.now, at) + late);
-    const due = Math.max(Math.max(time.now, at) + late, this.#revivesAt);
+    const firesAt = Math.max(time.now, at) + delayMs;
+    if (delayMs > 0) faults.extend("alarm_late", firesAt);
+    const due = Math.max(firesAt, this.#revivesAt);
     this.#cancelAlarm = time.timeline.schedule(due, () => this.#runAlarm(0));
   }
 
@@ -370,19 +369,19 @@ export class Platform {
     const at = this.disk.alarmAt;
     if (at === null) return;
     const life = this.#life;
-    this.#begin();
+    this.#revive();
     this.disk.takeAlarm();
     this.#runningAlarm = at;
     const engine = this.object()?.engine;
-    // The object died during its restart: the alarm is set again already.
+    // The object crashed during its start, and `kill` has set the alarm again.
     if (!engine || life !== this.#life) return;
-    if (this.dies("crash_in_alarm")) return;
+    if (this.crashIf("crash_in_alarm")) return;
     void engine.wake().then(
       () => {
         if (life === this.#life) this.#runningAlarm = null;
       },
       (error: unknown) => {
-        this.#unhandled(life, error);
+        this.#recordError(life, error);
         if (life === this.#life && tries < ALARM_TRIES)
           time.timeline.schedule(time.now + 2_000 * 2 ** tries, () => this.#runAlarm(tries + 1));
       },
@@ -392,7 +391,9 @@ export class Platform {
       time.timeline.schedule(
         time.now + 1,
         () =>
-          void this.#session?.engine.wake().catch((error: unknown) => this.#unhandled(life, error)),
+          void this.#session?.engine
+            .wake()
+            .catch((error: unknown) => this.#recordError(life, error)),
       );
   }
 }

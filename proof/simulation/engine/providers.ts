@@ -1,13 +1,13 @@
 import { Continuity } from "../../../simulated/providers/continuity";
 import type { Failure } from "../../../simulated/providers/reply";
 import { type Json, RequestRefusal } from "../../../simulated/providers/dialect";
-import { type Situation as Asked, toSituation } from "../../../simulated/providers/situation";
+import { type Situation, toSituation } from "../../../simulated/providers/situation";
 import { inProvidersWords, type Network } from "../../../durable-objects/shared/outgoing";
 import { UnreachableOriginError } from "../../../src/outgoing/address-guard";
 import { Chance } from "../../../simulated/chance";
 import { drawFailure } from "./failures";
 import { type Fault, type Faults, hash } from "./faults";
-import { type Ending, type ModelReply, sentOf, speak } from "./model";
+import { type Ending, type ModelReply, replyOfModel, sentPartOf } from "./model";
 import { type EngineSituation, SEARCH_TOKENS } from "./engine-situation";
 import {
   BREAKS,
@@ -24,18 +24,19 @@ import {
 } from "./plan";
 import type { VirtualTime } from "./virtual-time";
 import { DIALECTS, type WireFormat } from "./wire";
-import { mostSearches } from "./wire/anthropic";
+import { maxSearches } from "./wire/anthropic";
 import { sentText } from "../../../tests/providers/sent-body";
 
-/**
- * A request that a provider received, in its own record. Times are those of the simulated world.
- */
+/** A request in a provider's record. Times are times of the simulated world. */
 export type ReceivedRequest = {
+  /** Index of the agent. */
   agent: number;
+  /** Id of the model call. */
   call: string;
-  /** A new reply, the rest of a background reply, or the stop of one. */
+  /** Asks for a new reply or for the rest of a background reply, or stops a background reply. */
   kind: "reply" | "rest" | "stop";
-  stage: Asked["stage"] | null;
+  /** `null` if the provider could not read the request. */
+  stage: Situation["stage"] | null;
   body: string;
   headers: string;
   origin: string;
@@ -44,51 +45,58 @@ export type ReceivedRequest = {
   endedAt: number | null;
   /** Time of the last chunk of the reply. */
   chunkAt: number | null;
-  /** Requested delay before a retry, in ms; 0 if none. */
+  /** The delay that the provider requests before a retry; 0 if none. */
   retryAfterMs: number;
-  /** Tool calls of the model, decisions included, in order, as sent. A cut call is incomplete. */
+  /** The tool calls and decisions of the reply, in order. A cut call is incomplete. */
   calls: ModelReply["calls"];
-  /** Finish reason that the provider sent; `null` if it has not replied. */
+  /** The reply's finish reason; `null` if there is no reply. */
   finish: Ending | null;
-  /** Charge so far; grows while the provider writes. */
+  /** The charge so far, which grows while the provider writes; `null` if nothing is charged. */
   charged: Charge | null;
-  /** Why the provider would reject the request by its own rules. */
+  /** Why the provider would reject the request by its own rules; `null` if it would not. */
   rejection: string | null;
 };
 
 type Options = {
   situation: EngineSituation;
+  /** The wire format of each agent's provider. */
   formats: readonly WireFormat[];
-  /** Maximum tokens of one reply, by agent. */
+  /** The maximum number of output tokens of a reply, by agent. */
   outputCaps: readonly number[];
   time: VirtualTime;
   faults: Faults;
-  /** Resolves when everything written so far is on disk. Nothing may leave an object earlier. */
+  /** Resolves when all earlier writes are on disk. An object sends nothing before that. */
   gate: () => Promise<void>;
-  /** Whether the process dies at this point. */
-  dies: (fault: Fault) => boolean;
+  /** Kills the process if the fault strikes now. Returns whether it killed the process. */
+  crashIf: (fault: Fault) => boolean;
 };
 
-type Sending = {
-  reached: ReceivedRequest;
+/** A request that is being answered. `search`: the parameters of its URL. */
+type Exchange = {
+  request: ReceivedRequest;
   signal: AbortSignal | null;
   path: string;
   search: URLSearchParams;
+  /** Whether the process that sent the request has crashed. */
   isDead: () => boolean;
 };
 
 /**
- * In-process providers of a simulated session: `fetch` in, streamed bytes of the real wire formats
- * out. They parse requests as real providers do, check the output that comes back to them, and
- * record their charges.
+ * The providers of a simulated session, in this process. Their `fetch` returns streams in the real
+ * wire formats. They parse requests as real providers do, check that the service sends their own
+ * output back unchanged, and record their charges.
  */
 export class Providers {
-  readonly reached: ReceivedRequest[] = [];
+  /** All requests in order of arrival. */
+  readonly received: ReceivedRequest[] = [];
   readonly #options: Options;
+  /** What each agent's provider has sent, to check what comes back. */
   readonly #memories: Continuity[];
+  /** Functions that close the open connections. */
   readonly #open = new Set<() => void>();
-  /** Background replies, by id. */
+  /** The frames of background replies, by id. */
   readonly #background = new Map<string, Uint8Array[]>();
+  /** The number of the process that sends requests. It increases with each crash. */
   #life = 0;
 
   constructor(options: Options) {
@@ -96,7 +104,7 @@ export class Providers {
     this.#memories = options.formats.map(() => new Continuity());
   }
 
-  /** The calling process died: connections break. */
+  /** Must be called when the process crashes. Closes its connections. */
   disconnect(): void {
     this.#life += 1;
     for (const close of [...this.#open]) close();
@@ -105,11 +113,11 @@ export class Providers {
 
   /** The network of one call of an agent. */
   networkFor(agent: number, call: string): Network {
-    const { gate, dies, faults, time } = this.#options;
+    const { gate, crashIf, faults, time } = this.#options;
     let life = this.#life;
     const guard = inProvidersWords(async (url, signal, send) => {
       life = this.#life;
-      if (dies("crash_before_send")) return never();
+      if (crashIf("crash_before_send")) return never();
       await gate();
       if (life !== this.#life) return never();
       signal?.throwIfAborted();
@@ -117,9 +125,9 @@ export class Providers {
       return send();
     });
     const fetch: Network["fetch"] = (input, init) => {
-      const sentIn = life;
+      const sentInLife = life;
       const url = new URL(String(input instanceof Request ? input.url : input));
-      const reached: ReceivedRequest = {
+      const request: ReceivedRequest = {
         agent,
         call,
         kind: init?.method === "GET" ? "rest" : url.pathname.endsWith("/cancel") ? "stop" : "reply",
@@ -137,123 +145,125 @@ export class Providers {
         charged: null,
         rejection: null,
       };
-      this.reached.push(reached);
+      this.received.push(request);
       return this.#exchange({
-        reached,
+        request,
         search: url.searchParams,
         signal: init?.signal ?? null,
         path: url.pathname,
-        isDead: () => sentIn !== this.#life,
+        isDead: () => sentInLife !== this.#life,
       });
     };
     return { guard, fetch };
   }
 
-  #exchange(sending: Sending): Promise<Response> {
-    const { reached, signal } = sending;
-    const { time, dies } = this.#options;
+  #exchange(exchange: Exchange): Promise<Response> {
+    const { request, signal } = exchange;
+    const { time, crashIf } = this.#options;
     const { promise, resolve, reject } = Promise.withResolvers<Response>();
-    const plan = this.#options.faults.replyingTo(reached.agent, () => this.#plan(sending));
+    const plan = this.#options.faults.replyingTo(request.agent, () => this.#plan(exchange));
     let body: ReadableStreamDefaultController<Uint8Array> | null = null;
     let stop = (): void => {};
     const close = (): void => {
       stop();
-      if (plan.ending === "lost" || (plan.isBackground && reached.charged))
-        reached.charged = plan.charged;
-      reached.endedAt ??= time.now;
+      if (plan.ending === "lost" || (plan.isBackground && request.charged))
+        request.charged = plan.charged;
+      request.endedAt ??= time.now;
       this.#open.delete(close);
-      signal?.removeEventListener("abort", aborted); // it would keep a dead process in memory
+      // The listener would keep the memory of a crashed process alive.
+      signal?.removeEventListener("abort", onAbort);
     };
-    const breaks = (why: unknown): void => {
-      if (sending.isDead() || reached.endedAt !== null) return;
+    const fail = (why: unknown): void => {
+      if (exchange.isDead() || request.endedAt !== null) return;
       close();
       reject(why);
       body?.error(why);
     };
-    const aborted = (): void => breaks(signal?.reason);
+    const onAbort = (): void => fail(signal?.reason);
     this.#open.add(close);
-    signal?.addEventListener("abort", aborted);
-    const later = (ms: number, run: () => void): void => {
+    signal?.addEventListener("abort", onAbort);
+    const schedule = (ms: number, run: () => void): void => {
       stop = time.timeline.schedule(time.now + ms, () => {
-        if (!sending.isDead() && reached.endedAt === null) run();
+        if (!exchange.isDead() && request.endedAt === null) run();
       });
     };
     const respond = (): void => {
-      reached.headersAt = time.now;
+      request.headersAt = time.now;
       const start = (controller: ReadableStreamDefaultController<Uint8Array>): void => {
         body = controller;
       };
       resolve(responseOf(plan, { start, cancel: close }));
-      if (plan.charged) reached.charged = { ...plan.charged, output: 0 };
-      if (dies("crash_after_headers")) return;
-      later(plan.gapMs, () => write(0));
+      if (plan.charged) request.charged = { ...plan.charged, output: 0 };
+      if (crashIf("crash_after_headers")) return;
+      schedule(plan.gapMs, () => write(0));
     };
     const write = (nth: number): void => {
       const frame = plan.frames[nth];
       if (frame === undefined) return finish();
-      if (plan.charged && reached.charged)
-        reached.charged.output = writtenOf(plan.charged, (nth + 1) / plan.whole);
-      reached.chunkAt = time.now;
+      if (plan.charged && request.charged)
+        request.charged.output = writtenOf(plan.charged, (nth + 1) / plan.whole);
+      request.chunkAt = time.now;
       body?.enqueue(frame);
-      if (nth > 0 && dies("crash_in_stream")) return;
-      later(plan.gapMs, () => write(nth + 1));
+      if (nth > 0 && crashIf("crash_in_stream")) return;
+      schedule(plan.gapMs, () => write(nth + 1));
     };
     const finish = (): void => {
       if (plan.ending === "hang") return;
-      if (plan.charged && plan.ending === "complete") reached.charged = plan.charged;
+      if (plan.charged && plan.ending === "complete") request.charged = plan.charged;
       close();
       if (plan.ending === "reset") body?.error(connectionReset());
       else body?.close();
     };
-    const lose = (): void => breaks(new Error("Network connection lost."));
-    if (Number.isFinite(plan.afterMs)) later(plan.afterMs, plan.ending === "lost" ? lose : respond);
+    const lose = (): void => fail(new Error("Network connection lost."));
+    if (Number.isFinite(plan.afterMs))
+      schedule(plan.afterMs, plan.ending === "lost" ? lose : respond);
     return promise;
   }
 
-  /** Everything that will be sent, and when. */
-  #plan(sending: Sending): Plan {
-    const { reached } = sending;
+  /** Plans the response to a request. */
+  #plan(exchange: Exchange): Plan {
+    const { request } = exchange;
     const { faults } = this.#options;
-    const again = /\/responses\/([^/]+)(\/cancel)?$/.exec(sending.path);
-    if (again) return this.#resumed(sending, again[1] ?? "");
-    const read = this.#read(sending);
-    if ("failure" in read) return this.#failing(reached.agent, read.failure);
-    reached.stage = read.asked.stage;
+    const background = /\/responses\/([^/]+)(\/cancel)?$/.exec(exchange.path);
+    if (background) return this.#backgroundPlan(exchange, background[1] ?? "");
+    const parsed = this.#parse(exchange);
+    if ("failure" in parsed) return this.#failurePlan(request.agent, parsed.failure);
+    request.stage = parsed.situation.stage;
     const failure = drawFailure(faults);
     if (failure) {
-      reached.retryAfterMs = 1_000 * Number(failure.retryAfter ?? 0);
-      return this.#failing(reached.agent, failure);
+      request.retryAfterMs = 1_000 * Number(failure.retryAfter ?? 0);
+      return this.#failurePlan(request.agent, failure);
     }
-    const plan = this.#replyPlan(sending, read);
+    const plan = this.#replyPlan(exchange, parsed.situation);
     if (faults.strikes("lost_unanswered")) return { ...plan, ending: "lost" };
     if (faults.strikes("no_headers", 130_000))
       return { ...plan, afterMs: Number.POSITIVE_INFINITY, charged: null };
     return this.#withTransferFaults(plan);
   }
 
-  #read({ reached, path }: Sending): { asked: Asked; body: Json } | { failure: Failure } {
-    const format = this.#options.formats[reached.agent] ?? "openai-chat";
+  #parse({ request, path }: Exchange): { situation: Situation } | { failure: Failure } {
+    const format = this.#options.formats[request.agent] ?? "openai-chat";
     const { dialect } = DIALECTS[format];
     try {
-      const body: Json = JSON.parse(reached.body);
-      const headers: Record<string, string> = Object.fromEntries(JSON.parse(reached.headers));
+      const body: Json = JSON.parse(request.body);
+      const headers: Record<string, string> = Object.fromEntries(JSON.parse(request.headers));
       const read = dialect.read({ path, headers, body });
-      const mismatch = this.#memories[reached.agent]?.mismatch(dialect.modelTurns(body));
+      const mismatch = this.#memories[request.agent]?.mismatch(dialect.modelTurns(body));
       if (mismatch)
-        reached.rejection = `it received back a turn that it never sent: ${JSON.stringify(mismatch)}`;
-      return { asked: toSituation(read), body };
+        request.rejection = `it received back a turn that it never sent: ${JSON.stringify(mismatch)}`;
+      return { situation: toSituation(read) };
     } catch (error) {
       if (!(error instanceof RequestRefusal)) throw error;
-      reached.rejection = error.message;
+      request.rejection = error.message;
       return { failure: error.failure };
     }
   }
 
   /** The rest of a background reply, or the confirmation of a stop. */
-  #resumed({ reached, path, search }: Sending, id: string): Plan {
+  #backgroundPlan({ request, path, search }: Exchange, id: string): Plan {
     const frames = this.#background.get(id);
     if (!frames || this.#options.faults.strikes("server_error"))
-      return this.#failing(reached.agent, { status: 404, message: "Response not found." });
+      return this.#failurePlan(request.agent, { status: 404, message: "Response not found." });
     const base = { ...INSTANT, headers: { "content-type": "application/json" } };
     if (path.endsWith("/cancel"))
       return {
@@ -264,52 +274,55 @@ export class Providers {
     return { ...INSTANT, headers: EVENTS, gapMs: 20, frames: rest, whole: rest.length };
   }
 
-  #failing(agent: number, failure: Failure): Plan {
+  /** The response of a failed request. */
+  #failurePlan(agent: number, failure: Failure): Plan {
     const format = this.#options.formats[agent] ?? "openai-chat";
     const bytes = encoder.encode(JSON.stringify(DIALECTS[format].dialect.failureBody(failure)));
-    const asked =
+    const retryHeader =
       failure.retryAfter === undefined ? {} : { "retry-after": String(failure.retryAfter) };
-    const headers = { "content-type": "application/json", ...asked };
+    const headers = { "content-type": "application/json", ...retryHeader };
     return { ...INSTANT, status: failure.status, headers, frames: [bytes] };
   }
 
-  #replyPlan({ reached }: Sending, { asked }: { asked: Asked }): Plan {
+  /** The complete reply of the model, without faults of the transfer. */
+  #replyPlan({ request }: Exchange, asked: Situation): Plan {
     const { situation, outputCaps, formats, faults } = this.#options;
-    const { agent, call, body } = reached;
+    const { agent, call, body } = request;
     const chance = new Chance(situation.seed ^ hash(`pace ${call}`));
-    const said = speak(asked, { seed: situation.seed, call, agent, habits: situation.habits });
+    const { seed, habits } = situation;
+    const reply = replyOfModel(asked, { seed, call, agent, habits });
     const { encode } = DIALECTS[formats[agent] ?? "openai-chat"];
     const cap = Math.min(asked.asked.outputCap ?? Number.POSITIVE_INFINITY, outputCaps[agent] ?? 0);
     const length =
-      said.text.length + said.calls.reduce((sum, one) => sum + one.arguments.length, 0);
+      reply.text.length + reply.calls.reduce((sum, one) => sum + one.arguments.length, 0);
     const isCut = faults.strikes("cut_short") || length / 4 > cap;
-    reached.finish = isCut
+    request.finish = isCut
       ? "length"
       : faults.strikes("content_filter")
         ? "content_filter"
         : "stop";
-    const sent = sentOf(said, reached.finish, new Chance(situation.seed ^ hash(`cut ${call}`)));
-    reached.calls = sent.calls;
-    const searches = (said.searches ?? []).slice(0, mostSearches(body));
-    const found = searches.length > 0 ? searches.length * chance.int(0, SEARCH_TOKENS) : 0;
+    const sent = sentPartOf(reply, request.finish, new Chance(seed ^ hash(`cut ${call}`)));
+    request.calls = sent.calls;
+    const searches = (reply.searches ?? []).slice(0, maxSearches(body));
+    const searchTokens = searches.length > 0 ? searches.length * chance.int(0, SEARCH_TOKENS) : 0;
     const tokensPerCharacter = new Chance(situation.seed ^ hash(`tokenizer ${agent}`)).pick([
       0.2, 0.25, 0.3,
     ]);
-    const input = Math.ceil(body.length * tokensPerCharacter) + found;
-    const counted = {
+    const input = Math.ceil(body.length * tokensPerCharacter) + searchTokens;
+    const charge = {
       input,
       output: Math.min(cap, Math.ceil(length / 4) + chance.int(0, 20)),
       cached: chance.is(0.4) ? Math.floor(input / 2) : 0,
       searches: searches.length,
     };
-    const usage = faults.strikes("no_usage") ? null : counted;
+    const usage = faults.strikes("no_usage") ? null : charge;
     const id = call.replace("call_", "").replaceAll("_", "x");
     const { frames, items } = encode({
       id,
       model: asked.model,
       ...sent,
       searches,
-      finish: reached.finish,
+      finish: request.finish,
       usage,
     });
     this.#memories[agent]?.keep(items);
@@ -328,11 +341,11 @@ export class Providers {
       frames: bytes,
       whole: frames.length,
       ending: "complete",
-      charged: counted,
+      charged: charge,
     };
   }
 
-  /** Faults during the transfer. */
+  /** The plan with a fault of the transfer, if one strikes. */
   #withTransferFaults(plan: Plan): Plan {
     const { faults } = this.#options;
     if (faults.strikes("empty_reply"))
@@ -357,5 +370,5 @@ export class Providers {
 
 const never = (): Promise<never> => new Promise(() => {});
 
-/** Output tokens written so far, by the share of sent frames. */
+/** The output tokens that are written after a share of the frames. */
 const writtenOf = ({ output }: Charge, share: number): number => Math.ceil(output * share);

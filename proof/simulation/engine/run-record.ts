@@ -8,7 +8,7 @@ import type { Platform } from "./platform";
 import { type SessionSetup, type EngineSituation, SESSION } from "./engine-situation";
 import type { User } from "./user";
 
-/** The complete record of a finished run. Invariants read nothing else. */
+/** The complete record of a finished run. The checks of invariants read nothing else. */
 export type RunRecord = {
   situation: EngineSituation;
   setup: SessionSetup;
@@ -22,21 +22,23 @@ export type RunRecord = {
   cancels: User["cancels"];
   /** Head of the log at each cancel request, confirmed or not. */
   cancelsAsked: readonly number[];
-  /** Differences found at checkpoints. */
+  /** Differences between the state in memory and the fold of the log, found at checkpoints. */
   folds: readonly string[];
-  /** Why the run did not end; `null` if it did. */
+  /** Why the run did not end; `null` if it ended. */
   stuck: string | null;
   /** The snapshots in R2, and their problems. */
   stored: StoredSnapshots;
   /**
-   * The files of every answer and final text according to the session, by name; each as text by
-   * path.
+   * The files of every answer and final text that the API would return, by
+   * `{turn}/{attempt}/{label}`.
    */
   frozen: StoredSnapshots["trees"];
+  /** The state in memory at the end; `null` if no process is running. */
   state: SessionState | null;
+  /** Rows of unfinished work at the end: settlements, file jobs, and resume points of calls. */
   left: { outbox: number; duties: number; points: number };
   steps: number;
-  /** When the log grew, and its new head. */
+  /** Each time at which the log grew, with its new head. */
   grew: readonly { at: number; head: number }[];
   startedAt: number;
   endedAt: number;

@@ -20,29 +20,28 @@ import { VirtualTime } from "./virtual-time";
 import { sessionPrefix } from "../../../r2-layout/session-files";
 import { readStoredSnapshots, type StoredSnapshots } from "../../../simulated/stored-snapshots";
 
-/** More steps than this mean a livelock. */
+/** Maximum number of steps. A run with more steps is considered a livelock. */
 const MAX_STEPS = 60_000;
-/** Steps between comparisons of the live state with the fold of the log. */
-const CHECKPOINT = 400;
-/**
- * Faults strike more often this long before a cancel, and this many calls before the last one of a
- * round.
- */
+/** Number of steps between two comparisons of the state in memory with the fold of the log. */
+const CHECKPOINT_STEPS = 400;
+/** The time before a cancel in which faults strike more often. */
 const NEAR_MS = 3_000;
+/** The number of calls before the last call of a round during which faults strike more often. */
 const NEAR_CALLS = 6;
 /**
- * Conversation length in tokens from which a compaction is near, in runs with long results and
- * small windows.
+ * Conversation length in tokens from which a compaction is near. For runs with long tool results
+ * and small context windows.
  */
-const FILLING_TOKENS = 5_000;
-/** The number of last rounds that count as near, in runs that use up all rounds. */
+const NEAR_COMPACTION_TOKENS = 5_000;
+/** The number of last rounds in which faults strike more often, in runs that use all rounds. */
 const LAST_ROUNDS = 2;
 
 /** Changes the disk while no process runs. */
 export type DiskChange = (disk: Platform["disk"]) => void;
 
 /**
- * Runs the session of a situation to its end, in this process, without access to the real world.
+ * Runs the session of a situation to its end, in this process. The session has no access to the
+ * real clock, network, disk or randomness.
  */
 export async function runEngine(
   situation: EngineSituation,
@@ -53,7 +52,7 @@ export async function runEngine(
   try {
     return await new Run(situation, time, changeDisk).play();
   } finally {
-    time.dropTimers(); // left by a run that threw
+    time.dropTimers(); // A run that onError may have pending timers.
     restore();
   }
 }
@@ -69,6 +68,7 @@ class Run {
   readonly #clients: Client[] = [];
   readonly #folds: string[] = [];
   readonly #grew: { at: number; head: number }[] = [];
+  /** The fold of all durable events up to `seq`. */
   #folded: { seq: number; state: SessionState } = { seq: 0, state: emptySession };
   #steps = 0;
   #head = 0;
@@ -84,7 +84,7 @@ class Run {
         return time.now;
       },
       get head() {
-        return self.#platform?.whereIs(null).head ?? 0;
+        return self.#platform?.positionOf(null).head ?? 0;
       },
       get isNear() {
         return self.#isNear();
@@ -97,7 +97,7 @@ class Run {
     const platform = this.#platform;
     this.#user = new User({ situation, setup: this.#setup, time, platform, chance: this.#chance });
     this.#platform.onDeath = () => {
-      for (const client of this.#clients) client.disconnected();
+      for (const client of this.#clients) client.onDisconnect();
       changeDisk(this.#platform.disk);
     };
     this.#platform.onBoot = (session) => this.#compare(session, "after a restart");
@@ -105,26 +105,27 @@ class Run {
 
   async play(): Promise<RunRecord> {
     const startedAt = this.#time.now;
-    this.#watch();
-    this.#disturb();
-    this.#user.ask(1);
-    const stuck = await this.#toTheEnd();
+    this.#addClients();
+    this.#scheduleRandomFaults();
+    this.#user.requestTurn(1);
+    const stuck = await this.#runToEnd();
     const stored = await readStoredSnapshots(
-      this.#platform.bucket.seen,
+      this.#platform.bucket.stored,
       sessionPrefix("simulated", SESSION),
     );
     return this.#record(startedAt, stuck, stored);
   }
 
-  async #toTheEnd(): Promise<string | null> {
+  /** Returns why the run did not end; `null` if it ended. */
+  async #runToEnd(): Promise<string | null> {
     for (;;) {
       await this.#time.settle();
       if (this.#isOver()) return null;
       this.#steps += 1;
       if (this.#steps > MAX_STEPS) return `still running after ${MAX_STEPS} steps`;
       if (this.#time.timeline.nextAt() === null) {
-        // No request and no alarm is pending, so no work may be left. A client's next request
-        // revives the object.
+        // No request and no alarm is pending, so there must be no pending work. If the object is
+        // not running, the next request of a client revives it.
         if (!this.#platform.isAway || this.#hasWork()) return "no event is scheduled";
         this.#time.timeline.advanceTo(this.#platform.backAt);
         this.#platform.object();
@@ -133,21 +134,21 @@ class Run {
       try {
         this.#time.timeline.runNext();
       } catch (error) {
-        this.#platform.threw(error);
+        this.#platform.onError(error);
       }
-      const { head } = this.#platform.whereIs(null);
+      const { head } = this.#platform.positionOf(null);
       if (head > this.#head) this.#grew.push({ at: this.#time.now, head });
       this.#head = Math.max(head, this.#head);
-      if (this.#steps % CHECKPOINT === 0) this.#checkpoint();
+      if (this.#steps % CHECKPOINT_STEPS === 0) this.#checkpoint();
     }
   }
 
-  /** Clients watch the turn or the session; some without deltas. */
-  #watch(): void {
+  /** Adds one to three clients. They watch a turn or the session; the third has no deltas. */
+  #addClients(): void {
     if (this.#situation.habits.includes("unwatched")) return;
     const world = { platform: this.#platform, time: this.#time, faults: this.#faults };
-    const many = this.#chance.int(1, 3);
-    for (let nth = 0; nth < many; nth += 1) {
+    const count = this.#chance.int(1, 3);
+    for (let nth = 0; nth < count; nth += 1) {
       const subscription = {
         turn: nth === 1 ? null : this.#chance.int(1, this.#user.turns),
         deltas: nth !== 2,
@@ -158,24 +159,24 @@ class Run {
     }
   }
 
-  /** Faults from outside, independent of the session's work. */
-  #disturb(): void {
+  /** Schedules crashes and clock changes at random times, independent of the session's work. */
+  #scheduleRandomFaults(): void {
     const { timeline } = this.#time;
-    const beat = (): void => {
+    const drawFaults = (): void => {
       if (this.#platform.live && this.#faults.strikes("crash_at_random")) this.#platform.kill();
       if (this.#faults.strikes("clock_forward"))
         this.#time.setClock(this.#faults.chance("clock_forward").latency(10, 3_600_000));
       if (this.#faults.strikes("clock_back"))
         this.#time.setClock(-this.#faults.chance("clock_back").latency(1, 3_600_000));
       if (this.#time.now < this.#faults.calmAt)
-        timeline.schedule(this.#time.now + this.#chance.latency(50, 8_000), beat);
+        timeline.schedule(this.#time.now + this.#chance.latency(50, 8_000), drawFaults);
     };
-    timeline.schedule(this.#time.now + this.#chance.latency(50, 5_000), beat);
+    timeline.schedule(this.#time.now + this.#chance.latency(50, 5_000), drawFaults);
   }
 
   /**
-   * Whether the event that the run aims at may be next: a restart, the user's cancel, an agent out
-   * of rounds or calls, or a full conversation.
+   * Whether an event at which runs aim may be next: a restart, the user's cancel, an agent without
+   * further rounds or calls, or the compaction of a long conversation.
    */
   #isNear(): boolean {
     const { habits } = this.#situation;
@@ -184,21 +185,22 @@ class Run {
     const attempt = live && runningTurn(live.coordinator.state)?.attempt;
     if (!attempt) return false;
     if (habits.includes("strict_judges") && attempt.settled) return true;
-    const most = (of: (agent: AgentState) => number): number => Math.max(...attempt.agents.map(of));
+    const maxOfAgents = (of: (agent: AgentState) => number): number =>
+      Math.max(...attempt.agents.map(of));
     if (
       habits.includes("prolific") &&
-      most(({ rounds }) => rounds) > LIMITS.roundsPerAgent - LAST_ROUNDS
+      maxOfAgents(({ rounds }) => rounds) > LIMITS.roundsPerAgent - LAST_ROUNDS
     )
       return true;
     if (
       habits.includes("long_results") &&
-      most(({ round }) => round?.contextTokens ?? 0) > FILLING_TOKENS
+      maxOfAgents(({ round }) => round?.contextTokens ?? 0) > NEAR_COMPACTION_TOKENS
     )
       return true;
     const calls = live.coordinator.state.rules?.max_calls_per_round ?? LIMITS.callsPerRound;
     return (
       habits.includes("endless_tools") &&
-      most(({ round }) => round?.calls ?? 0) >= calls - NEAR_CALLS
+      maxOfAgents(({ round }) => round?.calls ?? 0) >= calls - NEAR_CALLS
     );
   }
 
@@ -214,18 +216,22 @@ class Run {
     const { disk } = this.#platform;
     if (this.#platform.isAway) return false;
     if (this.#user.acknowledged.length < this.#user.turns) return false;
-    const { head, place } = this.#platform.whereIs(this.#user.turns);
+    const { head, place } = this.#platform.positionOf(this.#user.turns);
     if (place?.lastSeq == null || disk.isDirty) return false;
-    if (this.#clients.some((client) => !client.isDone && client.lastId < this.#due(client, head)))
+    if (
+      this.#clients.some(
+        (client) => !client.isDone && client.lastId < this.#lastIdFor(client, head),
+      )
+    )
       return false;
     return this.#count("outbox") === 0 && this.#count("file_duties") === 0;
   }
 
-  /** The last id that a client will receive. */
-  #due({ subscription }: Client, head: number): number {
+  /** The last id that a client must receive. */
+  #lastIdFor({ subscription }: Client, head: number): number {
     return subscription.turn === null
       ? head
-      : (this.#platform.whereIs(subscription.turn).place?.lastSeq ?? head);
+      : (this.#platform.positionOf(subscription.turn).place?.lastSeq ?? head);
   }
 
   #count(
@@ -237,8 +243,8 @@ class Run {
     );
   }
 
-  /** All snapshots, with the files that the API would return. */
-  #frozen(): StoredSnapshots["trees"] {
+  /** The files of every snapshot that the API would return. */
+  #filesOverApi(): StoredSnapshots["trees"] {
     const session = this.#platform.live;
     const places = this.#platform.disk.read<{ turn: number; attempt: number; label: string }>(
       "SELECT DISTINCT turn, attempt, label FROM snapshots",
@@ -267,8 +273,8 @@ class Run {
   }
 
   /**
-   * The fold of the log from the start. Durable events are folded once. Deltas are most of the log
-   * and do not change the state.
+   * The fold of the log. Durable events are folded only once, to save time. Deltas, which are most
+   * of the log, are left out, because they do not change the state.
    */
   #fold(): SessionState {
     const { disk } = this.#platform;
@@ -283,16 +289,16 @@ class Run {
     return state;
   }
 
-  /** I19: the live state equals the fold of the log from the start. */
+  /** I19: records a difference between the state in memory and the fold of the log. */
   #compare({ coordinator }: LiveSession, when: string): void {
     const folded = this.#fold();
     const live = coordinator.state;
-    const same = runningTurn(live)
-      ? isSame(folded, live)
+    const isEqual = runningTurn(live)
+      ? isEqualState(folded, live)
       : folded.turns === live.turns &&
         folded.lastAt === live.lastAt &&
         runningTurn(folded) === null;
-    if (!same)
+    if (!isEqual)
       this.#folds.push(
         `the live state differs from the fold of the log, ${when} at ${this.#time.now}`,
       );
@@ -316,7 +322,7 @@ class Run {
       folds: this.#folds,
       stuck,
       stored,
-      frozen: this.#frozen(),
+      frozen: this.#filesOverApi(),
       state: session?.coordinator.state ?? null,
       left: {
         outbox: this.#count("outbox"),
@@ -334,10 +340,10 @@ class Run {
 }
 
 /**
- * Compares by content, ignoring the order of keys. Equal JSON text, the usual case, is checked
- * first.
+ * Compares states without the order of their keys. The comparison of JSON text is faster and
+ * usually sufficient.
  */
-function isSame(one: SessionState, other: SessionState): boolean {
+function isEqualState(one: SessionState, other: SessionState): boolean {
   const [left, right] = [JSON.stringify(one), JSON.stringify(other)];
   return left === right || isDeepStrictEqual(JSON.parse(left), JSON.parse(right));
 }

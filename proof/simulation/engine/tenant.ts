@@ -3,14 +3,15 @@ import type { Faults } from "./faults";
 import type { VirtualTime } from "./virtual-time";
 
 /**
- * Receives the cost of each turn. May be unreachable, or record a settlement and lose the response.
+ * The tenant's object, which receives the cost of each turn. It may be unreachable, or its response
+ * may be lost after it recorded a settlement.
  */
 export class Tenant {
   /** All settlements in order of arrival. */
   readonly settlements: SettledTurn[] = [];
   readonly #time: VirtualTime;
   readonly #faults: Faults;
-  /** Resolves when everything written so far is on disk. Nothing may leave an object earlier. */
+  /** Resolves when all earlier writes are on disk. An object sends nothing before that. */
   readonly #gate: () => Promise<void>;
 
   constructor({
@@ -28,7 +29,7 @@ export class Tenant {
     const isSlow = this.#faults.strikes("tenant_slow", 20_000);
     const afterMs = isSlow ? this.#faults.chance("tenant_slow").latency(500, 20_000) : 5;
     await new Promise<void>(
-      (arrived) => void this.#time.timeline.schedule(this.#time.now + afterMs, arrived),
+      (resolve) => void this.#time.timeline.schedule(this.#time.now + afterMs, resolve),
     );
     if (this.#faults.strikes("tenant_deaf")) throw new Error("Network connection lost.");
     this.settlements.push(turn);

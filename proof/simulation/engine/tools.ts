@@ -9,7 +9,7 @@ import { type Fault, type Faults, hash } from "./faults";
 import type { Habit } from "./habits";
 import type { VirtualTime } from "./virtual-time";
 
-/** A request that reached the server. Times are those of the simulated world. */
+/** A request that the server received. Times are times of the simulated world. */
 export type ToolRequest = ReachedTool & {
   sentAt: number;
   headersAt: number | null;
@@ -21,74 +21,75 @@ type Options = {
   habits: readonly string[];
   time: VirtualTime;
   faults: Faults;
-  /** Resolves when everything written so far is on disk. Nothing may leave an object earlier. */
+  /** Resolves when all earlier writes are on disk. An object sends nothing before that. */
   gate: () => Promise<void>;
-  /** Whether the process dies at this point. */
-  dies: (fault: Fault) => boolean;
+  /** Kills the process if the fault strikes now. Returns whether it killed the process. */
+  crashIf: (fault: Fault) => boolean;
 };
 
-/** Two or three such results fill a small context window. */
+/** The length of a long result in characters. Two or three such results fill a small window. */
 const LONG_RESULT = 30_000;
 
-/** Tools on a server: one may be repeated, the other may not. */
-const SERVED = [
+/** The server's tools. A call of `look_up` may be repeated, a call of `place_order` may not. */
+const SERVER_TOOLS = [
   { name: "look_up", acts_outside: false, idempotent: true },
   { name: "place_order", acts_outside: true, idempotent: false },
 ] as const;
-type Rule = (typeof SERVED)[number];
+type Rule = (typeof SERVER_TOOLS)[number];
 type ToolRun = { rule: Rule; context: ToolContext; isDead: () => boolean };
 
-/** Name of their server if agents must list its tools first. */
+/** The server's name, used in runs in which agents must list its tools first. */
 const SERVER = "box";
-/** Maximum number of announced changes of the list. Exceeds the number that agents receive. */
+/** Maximum number of changes of the list. It is higher than the number that agents receive. */
 const MAX_CHANGES = 12;
 
 /**
- * Tools that agents know from the start: the service's file tools, and the server's tools unless
- * they must be listed first.
+ * The tools that agents know from the start: the service's file tools, and the server's tools
+ * unless agents must list them first.
  */
 export function toolRules(
   has: (habit: Habit) => boolean,
 ): Pick<AgentRules, "tools" | "tool_servers"> {
   const files = has("tools") ? fileTools().map(({ rule }) => rule) : [];
   if (has("served")) return { tools: files, tool_servers: [SERVER] };
-  return { tools: has("tools") ? [...SERVED, ...files] : [] };
+  return { tools: has("tools") ? [...SERVER_TOOLS, ...files] : [] };
 }
 
-/**
- * The server of the agents' tools. Records the requests it received; may fail or lose its response.
- */
+/** The server of the agents' tools. It records its requests. Its calls may fail. */
 export class ToolServer {
-  /** In order of arrival. */
-  readonly reached: ToolRequest[] = [];
+  /** All requests in order of arrival. */
+  readonly received: ToolRequest[] = [];
   readonly #options: Options;
   readonly #open = new Set<ToolRequest>();
-  readonly #lists: Chance;
-  #has: readonly Rule[] = SERVED;
+  /** The random generator of listings and their changes. */
+  readonly #listChance: Chance;
+  /** The tools that the server has at present. */
+  #tools: readonly Rule[] = SERVER_TOOLS;
   #problem: string | null = null;
   #changes = 0;
+  /** The number of the process that sends requests. It increases with each crash. */
   #life = 0;
-  /** Called when the list has changed, if the connection still exists. */
+  /** Called when the list has changed, unless the connection was lost. */
   onChange: (listing: ToolsListing) => void = () => {};
 
   constructor(options: Options) {
     this.#options = options;
-    this.#lists = new Chance(options.seed ^ hash("lists"));
+    this.#listChance = new Chance(options.seed ^ hash("lists"));
   }
 
-  /** The calling process died: responses are no longer delivered to it. */
+  /** Must be called when the process crashes. Responses are no longer delivered to it. */
   disconnect(): void {
     this.#life += 1;
     for (const request of [...this.#open]) this.#end(request);
   }
 
-  /** The tools of an agent whose server listed these names. */
+  /** The tools of an agent. `listed`: the names that the server listed to the agent. */
   tools(listed: readonly string[]): Tool[] {
     const { habits } = this.#options;
     const known = habits.includes("served")
-      ? SERVED.filter(({ name }) => listed.includes(name))
-      : SERVED;
-    const served = known.map((rule) => ({
+      ? SERVER_TOOLS.filter(({ name }) => listed.includes(name))
+      : SERVER_TOOLS;
+    const serverTools = known.map((rule) => ({
       spec: {
         name: rule.name,
         description: "Asks far away.",
@@ -97,34 +98,34 @@ export class ToolServer {
       rule,
       run: (_: unknown, context: ToolContext) => this.#answer(rule, context),
     }));
-    return [...served, ...(habits.includes("tools") ? fileTools() : [])];
+    return [...serverTools, ...(habits.includes("tools") ? fileTools() : [])];
   }
 
   /** Lists the server's tools. */
   async list(signal: AbortSignal): Promise<ToolsListing> {
-    const { faults, gate, dies } = this.#options;
+    const { faults, gate, crashIf } = this.#options;
     const life = this.#life;
-    if (dies("crash_before_send")) return never();
+    if (crashIf("crash_before_send")) return never();
     await gate();
     if (life !== this.#life) return never();
     signal.throwIfAborted();
-    if (dies("crash_in_tool")) return never();
+    if (crashIf("crash_in_tool")) return never();
     await this.#after(
       faults.strikes("tool_slow", 30_000)
-        ? this.#lists.latency(1_000, 30_000)
-        : this.#lists.latency(5, 2_000),
+        ? this.#listChance.latency(1_000, 30_000)
+        : this.#listChance.latency(5, 2_000),
       signal,
     );
     if (life !== this.#life) return never();
     this.#problem = faults.strikes("tool_fails") ? "The server is busy." : null;
-    this.#changesLater();
+    this.#scheduleChange();
     return this.#listing();
   }
 
   #listing(): ToolsListing {
     const tools =
       this.#problem === null
-        ? this.#has.map((rule) => ({
+        ? this.#tools.map((rule) => ({
             ...rule,
             tool: rule.name,
             hash: hash(rule.name).toString(16),
@@ -139,27 +140,27 @@ export class ToolServer {
     };
   }
 
-  /** Later the list changes, fails or recovers. Only a live connection is notified. */
-  #changesLater(): void {
+  /** Schedules that the list changes, fails or recovers. Notifies only an existing connection. */
+  #scheduleChange(): void {
     const { time } = this.#options;
     const life = this.#life;
     if (this.#changes >= MAX_CHANGES) return;
     this.#changes += 1;
-    time.timeline.schedule(time.now + this.#lists.latency(200, 60_000), () => {
-      this.#has = SERVED.filter(() => this.#lists.is(0.7));
-      this.#problem = this.#lists.is(0.1) ? "It cannot be reached." : null;
+    time.timeline.schedule(time.now + this.#listChance.latency(200, 60_000), () => {
+      this.#tools = SERVER_TOOLS.filter(() => this.#listChance.is(0.7));
+      this.#problem = this.#listChance.is(0.1) ? "It cannot be reached." : null;
       if (life !== this.#life) return;
-      this.#changesLater();
+      this.#scheduleChange();
       this.onChange(this.#listing());
     });
   }
 
   async #answer(rule: Rule, context: ToolContext): Promise<ToolResult> {
-    const { time, gate, dies } = this.#options;
+    const { time, gate, crashIf } = this.#options;
     const { place, idempotencyKey, signal } = context;
     const life = this.#life;
     const isDead = () => life !== this.#life;
-    if (dies("crash_before_send")) return never();
+    if (crashIf("crash_before_send")) return never();
     await gate();
     if (isDead()) return never();
     signal.throwIfAborted();
@@ -168,9 +169,9 @@ export class ToolServer {
       ...{ ...rest, tool_call: toolCall, name: rule.name, key: idempotencyKey, answered: false },
       ...{ sentAt: time.now, headersAt: null, endedAt: null },
     };
-    this.reached.push(request);
+    this.received.push(request);
     this.#open.add(request);
-    if (dies("crash_in_tool")) return never();
+    if (crashIf("crash_in_tool")) return never();
     try {
       return await this.#work(request, { rule, context, isDead });
     } finally {
@@ -183,11 +184,11 @@ export class ToolServer {
     this.#open.delete(request);
   }
 
-  /** Headers arrive with the first message: a notification or the result. */
+  /** Performs a call. The headers arrive with the first message: a notification or the result. */
   async #work(request: ToolRequest, { rule, context, isDead }: ToolRun): Promise<ToolResult> {
     const { seed, habits, faults, time } = this.#options;
     const { idempotencyKey, signal } = context;
-    const speak = (): void => {
+    const sendHeaders = (): void => {
       request.headersAt ??= time.now;
       context.onHeaders?.();
     };
@@ -195,18 +196,19 @@ export class ToolServer {
     const afterMs = faults.strikes("tool_slow", 30_000)
       ? chance.int(1_000, 30_000)
       : chance.latency(5, 2_000);
-    const news = drawNotifications(new Chance(seed ^ hash(`${idempotencyKey} news`)));
-    for (const one of news) {
-      await this.#after(Math.floor(afterMs / (news.length + 1)), signal);
+    const notifications = drawNotifications(new Chance(seed ^ hash(`${idempotencyKey} news`)));
+    const gapMs = Math.floor(afterMs / (notifications.length + 1));
+    for (const notification of notifications) {
+      await this.#after(gapMs, signal);
       if (isDead()) return never();
-      speak();
-      context.notify?.(one);
+      sendHeaders();
+      context.notify?.(notification);
     }
-    await this.#after(afterMs - news.length * Math.floor(afterMs / (news.length + 1)), signal);
+    await this.#after(afterMs - notifications.length * gapMs, signal);
     if (isDead()) return never();
     const fails = faults.strikes("tool_fails");
     request.answered = fails || !faults.strikes("tool_lost");
-    if (request.answered) speak();
+    if (request.answered) sendHeaders();
     if (fails) return { outcome: "error", text: "The server is busy." };
     if (!request.answered)
       return rule.idempotent
@@ -220,21 +222,22 @@ export class ToolServer {
     };
   }
 
-  /** Waits, and rejects when the caller aborts. */
+  /** Waits `ms`. Rejects when the caller aborts. */
   #after(ms: number, signal: AbortSignal): Promise<void> {
     const { time } = this.#options;
-    // The last notification may have ended the turn; no abort event would follow.
+    // The previous notification may have ended the turn. Then the signal is already aborted, and no
+    // abort event follows.
     if (signal.aborted) return Promise.reject(signal.reason);
     return new Promise((resolve, reject) => {
       const stop = time.timeline.schedule(time.now + ms, () => {
-        signal.removeEventListener("abort", aborted);
+        signal.removeEventListener("abort", onAbort);
         resolve();
       });
-      const aborted = () => {
+      const onAbort = () => {
         stop();
         reject(signal.reason);
       };
-      signal.addEventListener("abort", aborted, { once: true });
+      signal.addEventListener("abort", onAbort, { once: true });
     });
   }
 }

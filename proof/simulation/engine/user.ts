@@ -3,18 +3,19 @@ import type { LiveSession, Platform } from "./platform";
 import type { SessionSetup, EngineSituation } from "./engine-situation";
 import type { VirtualTime } from "./virtual-time";
 
+/** What the user needs of the run. */
 type World = {
   situation: EngineSituation;
   setup: SessionSetup;
   time: VirtualTime;
   platform: Platform;
-  /** Shared with the rest of the run: the order of draws determines what a seed plays. */
+  /** The run's random generator. The order of its draws determines what a seed plays. */
   chance: Chance;
 };
 
 /**
- * The user of a simulated session. Requests its turns and cancels the last one, repeating each
- * request until it is confirmed.
+ * The user of a simulated session. Requests the turns, and in some runs cancels the last turn.
+ * Repeats each request until it is confirmed.
  */
 export class User {
   /** Number of turns that the user requests. */
@@ -25,7 +26,7 @@ export class User {
   readonly cancels: { at: number; head: number; turn: number; status: string }[] = [];
   /** Head of the log at each cancel request, confirmed or not. */
   readonly cancelsAsked: number[] = [];
-  /** Time of the first cancel request; infinite if none. */
+  /** Time of the first cancel request; infinite if the user does not cancel. */
   cancelsAt = Number.POSITIVE_INFINITY;
   readonly #situation: EngineSituation;
   readonly #setup: SessionSetup;
@@ -42,10 +43,10 @@ export class User {
     this.#chance = chance;
   }
 
-  /** Requests a turn, and repeats until the start is confirmed. */
-  ask(turn: number): void {
+  /** Requests a turn. Repeats the request until the start is confirmed. */
+  requestTurn(turn: number): void {
     const again = (): void =>
-      void this.#time.timeline.schedule(this.#time.now + 500, () => this.ask(turn));
+      void this.#time.timeline.schedule(this.#time.now + 500, () => this.requestTurn(turn));
     const session = this.#platform.object();
     if (!session) return again();
     const deaths = this.#platform.deaths.length;
@@ -54,20 +55,21 @@ export class User {
     let confirmed = false;
     void this.#platform.disk.whenDurable().then(() => {
       confirmed = true;
-      this.#confirmed(turn);
+      this.#onConfirmed(turn);
     });
     this.#time.timeline.schedule(this.#time.now + 5_000, () => {
-      if (!confirmed) this.ask(turn);
+      if (!confirmed) this.requestTurn(turn);
     });
   }
 
-  #confirmed(turn: number): void {
+  #onConfirmed(turn: number): void {
     if (this.acknowledged.includes(turn)) return;
     this.acknowledged.push(turn);
     const isLast = turn === this.turns;
     const { habits } = this.#situation;
     if (isLast && habits.includes("cancel")) {
-      // Usually early; with tools at any time, because the first tool call comes later.
+      // Small delays are more likely. In runs with tools all delays are equally likely, because
+      // tool calls occur later.
       const afterMs = habits.includes("tools")
         ? this.#chance.int(1, 15_000)
         : this.#chance.latency(1, 90_000);
@@ -80,11 +82,12 @@ export class User {
   /** Requests the next turn some time after this one has ended. */
   #awaitTurn(turn: number): void {
     this.#time.timeline.schedule(this.#time.now + 1_000, () => {
-      const isThere = this.#platform.object() !== null;
-      const hasEnded = isThere && this.#platform.whereIs(turn).place?.lastSeq != null;
-      // An end that is not on disk is not visible: if the process dies first, the turn continues.
+      const isRunning = this.#platform.object() !== null;
+      const hasEnded = isRunning && this.#platform.positionOf(turn).place?.lastSeq != null;
+      // The user cannot see an end that is not on disk. If the process crashes first, the turn
+      // continues.
       if (!hasEnded || this.#platform.disk.isDirty) this.#awaitTurn(turn);
-      else this.ask(turn + 1);
+      else this.requestTurn(turn + 1);
     });
   }
 
@@ -100,19 +103,19 @@ export class User {
         timeoutMs,
       });
     } catch (error) {
-      this.#platform.threw(error);
+      this.#platform.onError(error);
     }
   }
 
-  /** Cancels this many times, repeating each request until it is confirmed. */
+  /** Cancels `times` times. Repeats each request until it is confirmed. */
   #cancel(times: number): void {
     if (times === 0) return;
-    const again = (left: number, ms: number): void =>
-      void this.#time.timeline.schedule(this.#time.now + ms, () => this.#cancel(left));
+    const again = (remainingTimes: number, ms: number): void =>
+      void this.#time.timeline.schedule(this.#time.now + ms, () => this.#cancel(remainingTimes));
     const session = this.#platform.object();
     if (!session) return again(times, 500);
     const { coordinator, queries } = session;
-    const { head } = this.#platform.whereIs(null);
+    const { head } = this.#platform.positionOf(null);
     const at = this.#time.now;
     const turn = coordinator.state.turns;
     const deaths = this.#platform.deaths.length;
@@ -120,7 +123,7 @@ export class User {
     try {
       coordinator.handle({ type: "cancel_requested" });
     } catch (error) {
-      this.#platform.threw(error);
+      this.#platform.onError(error);
     }
     if (this.#platform.deaths.length > deaths) return again(times, 500);
     const status = queries.turn(turn)?.status ?? "none";

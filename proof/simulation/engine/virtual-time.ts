@@ -2,38 +2,41 @@ import { createHash } from "node:crypto";
 import { Chance } from "../../../simulated/chance";
 import { Timeline } from "../world/timeline";
 
-/** Globals that simulated code must not take from the real machine. */
+/** Timer functions that are replaced, because simulated code must not use real timers. */
 const REPLACED = ["setTimeout", "clearTimeout", "setInterval", "clearInterval"] as const;
 
-const nextTurn = setImmediate;
-const silence = (): void => undefined;
+/** The real `setImmediate`: runs a function after all pending microtasks. */
+const runAfterMicrotasks = setImmediate;
+const doNothing = (): void => undefined;
 
 /**
- * `AbortSignal.any` as specified. Node keeps a signal with listeners alive, with everything that a
- * dead process referenced. Thousands of simulated processes would fill the memory.
+ * A replacement of `AbortSignal.any`. Node's version keeps signals with listeners in memory, with
+ * everything that a crashed simulated process referenced. Thousands of such processes would fill
+ * the memory.
  */
 function anyOf(signals: Iterable<AbortSignal>): AbortSignal {
-  const one = new AbortController();
+  const any = new AbortController();
   for (const signal of signals) {
-    if (signal.aborted) one.abort(signal.reason);
-    else signal.addEventListener("abort", () => one.abort(signal.reason), { once: true });
+    if (signal.aborted) any.abort(signal.reason);
+    else signal.addEventListener("abort", () => any.abort(signal.reason), { once: true });
   }
-  return one.signal;
+  return any.signal;
 }
 
 /**
- * The only clock and random source while a simulated session runs. Replaces `Date.now`, timers,
- * `Math.random` and `crypto.getRandomValues` of this process. Timers belong to the running object
- * and die with it; events of the world are on the timeline. Setting the wall clock does not affect
- * timers.
+ * The only clock and the only source of randomness while a simulated session runs. Replaces
+ * `Date.now`, timers, `Math.random` and `crypto.getRandomValues` of this process. Timers belong to
+ * the running object and are lost with it. Events of the world around the object are on the
+ * timeline. Setting the wall clock does not affect timers.
  */
 export class VirtualTime {
   readonly timeline = new Timeline();
   readonly #chance: Chance;
   readonly #timers = new Map<number, () => void>();
-  #ids = 0;
+  #lastId = 0;
+  /** The wall clock minus the simulated time, in ms. */
   #offset = 0;
-  /** Code that still runs of a dead process sets no timers. */
+  /** Whether the process has crashed. Its code may still run, but cannot set timers. */
   #isDead = false;
 
   constructor(seed: number) {
@@ -53,21 +56,21 @@ export class VirtualTime {
     this.#offset += byMs;
   }
 
-  /** Memory is lost, timers included. */
+  /** Must be called when the process crashes. Cancels its timers. */
   dropTimers(): void {
     this.#isDead = true;
     for (const cancel of this.#timers.values()) cancel();
     this.#timers.clear();
   }
 
-  /** A new process starts. */
+  /** Must be called when a new process starts. It can set timers again. */
   revive(): void {
     this.#isDead = false;
   }
 
-  /** Runs everything that needs no time to pass. */
+  /** Waits until everything has run that does not need time to pass. */
   async settle(): Promise<void> {
-    await new Promise<void>((settled) => nextTurn(settled));
+    await new Promise<void>((resolve) => runAfterMicrotasks(resolve));
   }
 
   /**
@@ -75,7 +78,7 @@ export class VirtualTime {
    * restores them.
    */
   install(): () => void {
-    const kept = Object.fromEntries(REPLACED.map((name) => [name, globalThis[name]]));
+    const originals = Object.fromEntries(REPLACED.map((name) => [name, globalThis[name]]));
     const { random } = Math;
     const { now } = Date;
     const { log, error } = console;
@@ -86,9 +89,9 @@ export class VirtualTime {
     Math.random = () => this.#chance.unit() * 0.999_999;
     Object.defineProperty(crypto, "getRandomValues", { value: this.#fill, configurable: true });
     Object.defineProperty(crypto.subtle, "digest", { value: digestNow, configurable: true });
-    Object.assign(console, { log: silence, error: silence });
+    Object.assign(console, { log: doNothing, error: doNothing });
     return () => {
-      Object.assign(globalThis, kept);
+      Object.assign(globalThis, originals);
       AbortSignal.any = any;
       Date.now = now;
       Math.random = random;
@@ -121,24 +124,24 @@ export class VirtualTime {
     };
   }
 
-  #start(run: () => void, ms: number, again: boolean) {
-    this.#ids += 1;
-    const id = this.#ids;
-    const wait = Math.max(ms, again ? 1 : 0);
-    const ring = (): void => {
+  #start(run: () => void, ms: number, isInterval: boolean) {
+    this.#lastId += 1;
+    const id = this.#lastId;
+    const waitMs = Math.max(ms, isInterval ? 1 : 0);
+    const fire = (): void => {
       this.#timers.delete(id);
-      if (again) arm();
+      if (isInterval) arm();
       run();
     };
     const arm = (): void => {
-      this.#timers.set(id, this.timeline.schedule(this.timeline.now + wait, ring));
+      this.#timers.set(id, this.timeline.schedule(this.timeline.now + waitMs, fire));
     };
     if (!this.#isDead) arm();
     return timerHandle(id);
   }
 }
 
-/** SHA-256 without the machine's threads, whose completion order is not deterministic. */
+/** SHA-256 on this thread. Other threads complete in an order that is not deterministic. */
 async function digestNow(_: string, data: ArrayBufferView): Promise<ArrayBuffer> {
   const digest = createHash("sha256")
     .update(new Uint8Array(data.buffer, data.byteOffset, data.byteLength))
@@ -146,7 +149,7 @@ async function digestNow(_: string, data: ArrayBufferView): Promise<ArrayBuffer>
   return digest.buffer.slice(digest.byteOffset, digest.byteOffset + digest.byteLength);
 }
 
-/** Like Node's timers: an object that converts to its number. */
+/** A timer object like Node's: it can be converted to its id. */
 function timerHandle(id: number) {
   const handle = {
     ref: () => handle,

@@ -3,8 +3,8 @@ import { check } from "../../../checker";
 import { answers, member, says, teamOf, votesFor } from "../world/script";
 import { play } from "../world/scripted-world";
 
-describe("a model whose cached input costs more than fresh input", () => {
-  it("reserves no more than the cap leaves", () => {
+describe("a call of a model whose cached input costs more than uncached input", () => {
+  it("reserves at most the rest of the cost cap", () => {
     const price = { input: 0, cached_input: 1, output: 4 };
     const { log } = play({
       rules: teamOf(1, { agents: [member(1, { price })] }),

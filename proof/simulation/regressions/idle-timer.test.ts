@@ -5,7 +5,7 @@ import { play } from "../world/scripted-world";
 describe("the rules' next timer", () => {
   it.each([
     {
-      name: "is not the end of a grace period that does not apply when voting is deferred",
+      name: "is not the end of the grace period if voting is deferred, because there is no such period",
       script: {
         rules: teamOf(3, {
           defer_voting_until_all_answered: true,
@@ -19,7 +19,7 @@ describe("the rules' next timer", () => {
       },
     },
     {
-      name: "is not the end of the initial round while the personas are being written",
+      name: "is not the end of the initial round while the personas are written",
       script: {
         rules: teamOf(2, { personas: true, initial_round_timeout_ms: 5_000 }),
         timeoutMs: 60_000,

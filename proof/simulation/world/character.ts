@@ -2,18 +2,18 @@ import type { AgentState, SessionState } from "../../../src/coordination";
 import type { Chance } from "../../../simulated/chance";
 import type { Feature } from "./rules-situation";
 
-/** An agent's character; drawn once per run. */
+/** An agent's character, which is drawn once per run. */
 export type Character = "agreeable" | "improver" | "stubborn" | "careless";
 
-/** The sources that a reply is drawn from. */
+/** The values from which a reply is drawn. */
 export type ReplySources = {
   chance: Chance;
   has: (feature: Feature) => boolean;
   character: Character;
 };
 
-/** The running attempt's agents with an answer, by the alias that models see. */
-export function answered(state: SessionState): { alias: string; agent: AgentState }[] {
+/** The agents with an answer in the running attempt, each with the alias that models see. */
+export function agentsWithAnswer(state: SessionState): { alias: string; agent: AgentState }[] {
   const { turn } = state;
   if (!turn) return [];
   return turn.attempt.agents.flatMap((agent) =>

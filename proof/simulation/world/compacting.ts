@@ -6,14 +6,14 @@ import {
 } from "../../../src/coordination";
 import type { CallOutcome } from "./world";
 
-/** A simulated conversation can be compacted after its first reply. */
+/** Whether the agent's conversation can be compacted: only after its first reply. */
 export function canCompact(state: SessionState, { agent }: ModelCallEffect): boolean {
   const turn = runningTurn(state);
   return turn !== null && (agentAt(turn.attempt, agent).round?.calls ?? 0) > 0;
 }
 
-/** Allows a call that is too long to be retried after a compaction. */
-export function compactible(outcome: CallOutcome): CallOutcome {
+/** If the call failed because it is too long, lets the rules retry it after a compaction. */
+export function allowCompaction(outcome: CallOutcome): CallOutcome {
   const { ends } = outcome;
   if (ends.type !== "failure") return outcome;
   return {
@@ -25,18 +25,19 @@ export function compactible(outcome: CallOutcome): CallOutcome {
   };
 }
 
+/** What a summary replaces in the conversation. */
 const DROPPED = { replies: 1, tool_calls: 0, tool_results: 0, notes: 0, tokens: 20_000 };
 
 /**
- * Turns a model's reply into a summary: it has no decisions and no tools. A cut or withheld reply
- * is no summary.
+ * Turns a model's reply into a summary without decisions and tool calls. A cut or withheld reply is
+ * no summary, so it replaces nothing.
  */
-export function compacted(outcome: CallOutcome): CallOutcome {
+export function toSummary(outcome: CallOutcome): CallOutcome {
   const { ends } = outcome;
   if (ends.type !== "reply") return outcome;
   const { reply } = ends;
   const isSummary = reply.stopReason === "stop" || reply.stopReason === "tool_calls";
-  const plain = {
+  const textOnly = {
     ...reply,
     tools: [],
     decisions: [],
@@ -48,6 +49,6 @@ export function compacted(outcome: CallOutcome): CallOutcome {
   return {
     ...outcome,
     partial: null,
-    ends: { ...ends, reply: isSummary ? { ...plain, dropped: DROPPED } : plain },
+    ends: { ...ends, reply: isSummary ? { ...textOnly, dropped: DROPPED } : textOnly },
   };
 }

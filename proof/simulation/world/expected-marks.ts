@@ -1,6 +1,6 @@
 /**
- * Marks that every long simulation must meet: each event type, each way to end, each refusal code,
- * each failure class.
+ * The marks that every long simulation must meet: each event type, reason of an end, refusal code,
+ * failure class, and so on. `marks.ts` derives marks from events.
  */
 export const EXPECTED_MARKS: readonly string[] = [
   ...[
@@ -99,7 +99,7 @@ export const EXPECTED_MARKS: readonly string[] = [
   ...["initial_round_timeout", "no_decision", "content_filter"].map(
     (code) => `agent.failed ${code}`,
   ),
-  // The cap of effects is so high that random sessions seldom reach it. Table rows test it.
+  // The cap of effects is missing, because random sessions seldom reach it. Unit tests cover it.
   ...["call_cap", "round_cap"].map((code) => `agent.abstained ${code}`),
   ...[
     "research",

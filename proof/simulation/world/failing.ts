@@ -30,7 +30,7 @@ export function drawFailure({ chance, has }: ReplySources, usage: Usage): CallFa
   };
 }
 
-/** The probe fails, so nothing is sent. */
+/** The failure of a probe. The request was not sent, so the provider charges nothing. */
 const UNREACHABLE: CallFailure = {
   class: "transient",
   code: "cannot_reach",

@@ -3,12 +3,10 @@ import type { Citation, HostedUse } from "../../../src/protocol/hosted-tools";
 import type { AgentRules } from "../../../src/protocol/team";
 import type { Chance } from "../../../simulated/chance";
 
-/** Results of a provider's hosted tools in a call: never more uses than granted. */
-
 type StartedCall = EventOf<"call.started">;
 type Uses = NonNullable<Usage["hosted_uses"]>;
 
-/** Charged uses. */
+/** Draws the charged uses of hosted tools in a call, up to the granted number. */
 export function drawUses(chance: Chance, { hosted_tools = [] }: StartedCall): Uses {
   const uses: Uses = {};
   for (const { name, max_uses } of hosted_tools) {
@@ -18,14 +16,14 @@ export function drawUses(chance: Chance, { hosted_tools = [] }: StartedCall): Us
   return uses;
 }
 
-/** Maximum input tokens that the results of these uses add. */
+/** The maximum number of input tokens that the results of these uses add. */
 export const tokensOf = (uses: Uses, { hosted_tools = [] }: AgentRules): number =>
   hosted_tools.reduce(
     (sum, { name, tokens_per_use }) => sum + (uses[name] ?? 0) * tokens_per_use,
     0,
   );
 
-/** Reported uses of a reply; some are reported but not charged. */
+/** Draws the reported uses and sources of a reply. They are independent of the charged uses. */
 export function drawHosted(
   chance: Chance,
   { hosted_tools = [] }: StartedCall,

@@ -1,7 +1,10 @@
 import type { EventOf } from "../../../src/protocol/events";
 import type { NumberedEvent } from "../../../checker";
 
-/** Counts the marks that runs met, to detect a simulation that stops exploring. */
+/**
+ * Counts marks: names of what happened in runs. A missing mark shows that the simulation no longer
+ * reaches a part of the rules.
+ */
 export class Marks {
   readonly counts = new Map<string, number>();
 
@@ -13,7 +16,7 @@ export class Marks {
     this.counts.set(mark, (this.counts.get(mark) ?? 0) + 1);
   }
 
-  /** The expected marks seen fewer than `least` times, with their counts. */
+  /** The expected marks that runs met fewer than `least` times, with their counts. */
   missing(expected: readonly string[], least: number): string[] {
     return expected.flatMap((mark) => {
       const seen = this.counts.get(mark) ?? 0;
@@ -80,11 +83,11 @@ function researchOf({ purpose, offers, compacts, try: nth }: EventOf<"call.start
   return nth > 1 ? ["research", "research tried again"] : ["research"];
 }
 
-/** All uses of the tools in `rules-situation.ts`: 5, 20 and 2. */
+/** Whether the call may use hosted tools as often as `rules-situation.ts` allows, or less often. */
 function grantOf({ hosted_tools: tools }: EventOf<"call.started">): string[] {
   if (!tools) return [];
-  const full = { web_search: 5, code_execution: 20, x_search: 2 };
+  const maxUses = { web_search: 5, code_execution: 20, x_search: 2 };
   return [
-    `hosted tools granted ${tools.every(({ name, max_uses }) => max_uses === full[name]) ? "in full" : "some uses"}`,
+    `hosted tools granted ${tools.every(({ name, max_uses }) => max_uses === maxUses[name]) ? "in full" : "some uses"}`,
   ];
 }

@@ -1,6 +1,6 @@
 import type { NumberedEvent } from "../../../checker";
 
-/** Fields that are redundant or not needed to read a failing history. */
+/** Fields that a reader of a failing history does not need. */
 const OMITTED = [
   "sequence_number",
   "type",
@@ -15,10 +15,10 @@ const OMITTED = [
   "rules",
 ];
 const MAX_CHARACTERS = 160;
-/** Longer histories are cut in the middle. */
+/** Maximum number of lines. Longer histories are cut in the middle. */
 const MAX_LINES = 120;
 
-/** A readable log: one line per event, times relative to the first event. */
+/** A log for people: one line per event, with times relative to the first event. */
 export function narrate(log: readonly NumberedEvent[]): string {
   const start = log[0]?.at ?? 0;
   const lines = log.map((event) => {

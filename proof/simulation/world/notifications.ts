@@ -4,7 +4,8 @@ import type { Chance } from "../../../simulated/chance";
 const ORIGIN = "https://far.example.com";
 
 /**
- * Notifications of a tool server during one call: usually none, sometimes more than are forwarded.
+ * Draws the notifications of a tool server during a call: often none, sometimes more than the
+ * service forwards.
  */
 export function drawNotifications(chance: Chance): ToolNotification[] {
   if (chance.is(0.5)) return [];
@@ -18,7 +19,7 @@ export function drawNotifications(chance: Chance): ToolNotification[] {
 const progress = (chance: Chance, nth: number): ToolNotification => ({
   type: "progress",
   origin: ORIGIN,
-  // The value that a JSON parser returns for 1e999.
+  // Infinity is possible, because a JSON parser returns it for 1e999.
   progress: chance.is(0.05) ? Number.POSITIVE_INFINITY : nth,
   total: chance.pick([null, 100]),
   message: chance.pick([null, "", "reads", "x".repeat(5_000)]),

@@ -13,11 +13,11 @@ import type { AgentRules } from "../../../src/protocol/team";
 import type { LedgerEntry, NumberedEvent } from "../../../checker";
 import type { ReachedTool } from "../../../checker/types";
 import { priceOf } from "../../../checker/price";
-import { canCompact, compactible, compacted } from "./compacting";
+import { allowCompaction, canCompact, toSummary } from "./compacting";
 import type { Timeline } from "./timeline";
 import type { CallOutcome, World } from "./world";
 
-/** Number of calls and tools that may wait for their first byte at once. */
+/** Number of model calls and tool calls that may wait for their first byte at the same time. */
 const SLOTS = 4;
 
 type RunningEffect = { stop: () => void };
@@ -37,8 +37,8 @@ export type Host = {
 };
 
 /**
- * Performs effects: waits until they are due, gets a slot, starts them, and passes their end to the
- * shell as an input.
+ * Performs effects. It waits until an effect is due and a slot is free, starts the effect, and
+ * passes its end to the shell as an input.
  */
 export class Performer {
   readonly #shell: Host;
@@ -46,13 +46,14 @@ export class Performer {
   /** Effects that are being prepared or wait for a slot, by id. */
   readonly #pending = new Map<string, RunningEffect>();
   readonly #running = new Map<string, RunningEffect>();
+  /** Due effects that wait for a slot. */
   #queue: Effect[] = [];
-  #slotsTaken = 0;
-  /** Usage that calls in flight have reported, by effect id. */
+  #usedSlots = 0;
+  /** The usage that running calls have reported so far, by effect id. */
   readonly #reported = new Map<string, Usage>();
   /**
-   * Streamed text so far, by `attempt/agent`. Corresponds to the table of deltas, so it survives a
-   * crash.
+   * The text that agents have streamed so far, by turn, attempt and agent. A crash does not clear
+   * it, because the service stores such text in the table of deltas.
    */
   readonly #partials = new Map<string, string>();
 
@@ -61,7 +62,7 @@ export class Performer {
     this.#world = world;
   }
 
-  /** Aborts effects that are no longer needed, and schedules owed ones. */
+  /** Aborts effects that are no longer needed, and schedules effects that are owed. */
   sync(): void {
     const owed = this.#shell.owed();
     const wanted = new Set([...inFlight(this.#shell.state), ...owed.map(({ id }) => id)]);
@@ -74,25 +75,25 @@ export class Performer {
     }
   }
 
-  /** Streamed text of the agent, if it has no answer or is the presenter. */
+  /** The agent's streamed text; `null` unless the agent has no answer or is the presenter. */
   partial(index: number): string | null {
     const attempt = runningTurn(this.#shell.state)?.attempt;
-    const counts = attempt?.agents[index]?.answers === 0 || index === attempt?.presenter;
-    return counts ? (this.#partials.get(this.#writing(index)) ?? null) : null;
+    const isUsable = attempt?.agents[index]?.answers === 0 || index === attempt?.presenter;
+    return isUsable ? (this.#partials.get(this.#partialKey(index)) ?? null) : null;
   }
 
-  /** Reported usage of the call in flight. */
+  /** The usage that a running call has reported; `null` if there is no report. */
   usage(call: string): Usage | null {
     return this.#reported.get(call) ?? null;
   }
 
-  /** Memory is lost. Providers still finish and charge their work. */
-  die(): void {
+  /** Must be called when the process crashes. Providers still charge for the aborted calls. */
+  crash(): void {
     this.abortAll();
     for (const { stop } of this.#pending.values()) stop();
     this.#pending.clear();
     this.#queue = [];
-    this.#slotsTaken = 0;
+    this.#usedSlots = 0;
   }
 
   abortAll(): void {
@@ -111,21 +112,24 @@ export class Performer {
   }
 
   #fillSlots(): void {
-    while (this.#slotsTaken < SLOTS) {
+    while (this.#usedSlots < SLOTS) {
       const effect = this.#queue.shift();
       if (!effect) return;
-      this.#slotsTaken += 1;
+      this.#usedSlots += 1;
       const { afterMs, inputTokens, heldMs = 0 } = this.#world.prepare(effect);
-      if (heldMs > 0) this.#hold(effect, heldMs, inputTokens);
+      if (heldMs > 0) this.#reportWait(effect, heldMs, inputTokens);
       const stop = this.#shell.timeline.schedule(this.#shell.now + afterMs, () =>
-        this.#ready(effect, inputTokens),
+        this.#start(effect, inputTokens),
       );
       this.#pending.set(effect.id, { stop });
     }
   }
 
-  /** Reports a wait for the backend's rate limits, even if the report arrives too late. */
-  #hold(effect: Effect, ms: number, inputTokens: number): void {
+  /**
+   * Reports that a call waits for its backend's rate limits. The report may arrive too late, and
+   * must then have no effect.
+   */
+  #reportWait(effect: Effect, ms: number, inputTokens: number): void {
     const { timeline, now } = this.#shell;
     if (effect.type !== "model_call") return;
     timeline.schedule(now, () =>
@@ -133,34 +137,35 @@ export class Performer {
     );
   }
 
-  /** The request is prepared. The effect starts now, if it is still owed. */
-  #ready(effect: Effect, inputTokens: number): void {
+  /** Starts a prepared effect, if it is still owed. */
+  #start(effect: Effect, inputTokens: number): void {
     this.#pending.delete(effect.id);
     if (effect.type === "tool_listing") return this.#list(effect);
-    const before = this.#shell.log.length;
+    const logLength = this.#shell.log.length;
     if (effect.type === "model_call") {
       const compaction = canCompact(this.#shell.state, effect)
         ? { compactionTokens: inputTokens }
         : {};
       this.#shell.input({ type: "call_ready", effect: effect.id, inputTokens, ...compaction });
     } else this.#shell.input({ type: "tool_ready", effect: effect.id });
-    // A crash inside the input has already emptied the slots and settled the effect as interrupted.
+    // The effect is not in flight if it was no longer owed, or if a crash during the input has
+    // settled it as interrupted and freed all slots.
     if (!inFlight(this.#shell.state).includes(effect.id)) return this.#freeSlot();
     if (effect.type === "tool_call") return this.#runTool(effect);
     const started = this.#shell.log
-      .slice(before)
+      .slice(logLength)
       .find((event) => event.type === "call.started" && event.call === effect.id);
     if (started?.type === "call.started") this.#runCall(effect, { started, inputTokens });
   }
 
   #freeSlot(): void {
-    this.#slotsTaken = Math.max(0, this.#slotsTaken - 1);
+    this.#usedSlots = Math.max(0, this.#usedSlots - 1);
     this.#fillSlots();
   }
 
   /**
-   * Nothing is logged before the servers have responded, so after a crash the listing is still
-   * owed.
+   * Lists the tools of an agent's servers. Nothing is logged until the servers have responded, so
+   * the listing is still owed after a crash.
    */
   #list(effect: ToolListingEffect): void {
     const { afterMs, servers } = this.#world.listing(effect, this.#rulesOf(effect.agent));
@@ -194,17 +199,17 @@ export class Performer {
         answered: false,
       });
     }
-    for (const [nth, one] of notifications.entries()) {
+    for (const [nth, notification] of notifications.entries()) {
       const at = this.#shell.now + Math.round((afterMs * (nth + 1)) / (notifications.length + 1));
-      // Not cancelled with the call: late notifications must have no effect.
+      // Notifications are not cancelled with the call, because late ones must have no effect.
       this.#shell.timeline.schedule(at, () =>
-        this.#shell.input({ type: "tool_notified", effect: effect.id, notification: one }),
+        this.#shell.input({ type: "tool_notified", effect: effect.id, notification }),
       );
     }
-    const reached = this.#shell.tools.findLast(({ key }) => key === effect.id);
+    const request = this.#shell.tools.findLast(({ key }) => key === effect.id);
     const cancel = this.#shell.timeline.schedule(this.#shell.now + afterMs, () => {
       this.#running.delete(effect.id);
-      if (reached) reached.answered = outcome !== "unknown";
+      if (request) request.answered = outcome !== "unknown";
       const servers = this.#world.relisting(effect.agent, this.#rulesOf(effect.agent));
       if (servers) this.#shell.input({ type: "tools_listed", agent: effect.agent, servers });
       const accesses = [
@@ -221,12 +226,12 @@ export class Performer {
     { started, inputTokens }: { started: EventOf<"call.started">; inputTokens: number },
   ): void {
     const { state } = this.#shell;
-    const drawn = this.#world.call(effect, { state, started, inputTokens });
+    const plainOutcome = this.#world.call(effect, { state, started, inputTokens });
     const outcome = started.compacts
-      ? compacted(drawn)
+      ? toSummary(plainOutcome)
       : canCompact(state, effect)
-        ? compactible(drawn)
-        : drawn;
+        ? allowCompaction(plainOutcome)
+        : plainOutcome;
     const { timeline, waitsAsked } = this.#shell;
     if (outcome.ends.type === "failure")
       waitsAsked.set(effect.id, outcome.ends.failure.retryAfterMs ?? 0);
@@ -257,14 +262,14 @@ export class Performer {
     this.#running.set(effect.id, { stop });
   }
 
-  /** Text arrives. It bypasses the rules and is stored as deltas in the log. */
+  /** Appends streamed text to the log as a delta. The rules do not see it. */
   #stream(effect: ModelCallEffect, { partial, charged }: CallOutcome): void {
     if (partial === null) return;
     if (charged) this.#reported.set(effect.id, charged);
     const turn = runningTurn(this.#shell.state);
     const id = turn?.rules.agents[effect.agent]?.id;
     if (!turn || id === undefined) return;
-    this.#partials.set(this.#writing(effect.agent), partial);
+    this.#partials.set(this.#partialKey(effect.agent), partial);
     const item = {
       agent: id,
       round: effect.round,
@@ -308,7 +313,7 @@ export class Performer {
     });
   }
 
-  #writing(agent: number): string {
+  #partialKey(agent: number): string {
     const turn = this.#shell.state.turn;
     return `${turn?.number}/${turn?.attempt.number}/${agent}`;
   }

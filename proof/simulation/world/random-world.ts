@@ -11,15 +11,16 @@ import type { Character, ReplySources } from "./character";
 import { drawText } from "./texts";
 import type { CallOutcome, CallContext, World } from "./world";
 
-/** Random providers, tools and faults, all derived from the situation's seed. */
+/** A world with random providers, tools and faults, all derived from the situation's seed. */
 export function randomWorld(situation: Situation): World {
   const chance = new Chance(situation.seed + 2);
   const notificationChance = new Chance(situation.seed + 4);
   const has = (feature: Feature): boolean => situation.features.includes(feature);
+  /** The input tokens of each effect, by its id. */
   const inputs = new Map<string, number>();
   const characters = Array.from({ length: situation.agents }, () => drawCharacter(chance, has));
-  const hanging = has("hangs") ? chance.int(0, situation.agents - 1) : -1;
-  const deathRate = has("crashes") ? chance.pick([0.01, 0.03, 0.1, 0.25]) : 0;
+  const hangingAgent = has("hangs") ? chance.int(0, situation.agents - 1) : -1;
+  const crashRate = has("crashes") ? chance.pick([0.01, 0.03, 0.1, 0.25]) : 0;
   return {
     prepare: (effect) => {
       const inputTokens = inputOf(effect);
@@ -29,13 +30,13 @@ export function randomWorld(situation: Situation): World {
         heldMs: inputTokens % 5 === 0 ? inputTokens : 0,
       };
     },
-    call: (effect, seen) => {
+    call: (effect, context) => {
       const outcome = drawCall(
         { chance, has, character: characters[effect.agent] ?? "agreeable" },
         effect,
-        seen,
+        context,
       );
-      const hangs = effect.agent === hanging && chance.is(0.5);
+      const hangs = effect.agent === hangingAgent && chance.is(0.5);
       return hangs ? { ...outcome, afterMs: Number.POSITIVE_INFINITY } : outcome;
     },
     tool: () => ({
@@ -49,24 +50,24 @@ export function randomWorld(situation: Situation): World {
     }),
     relisting: (_, rules) => (chance.is(0.1) ? drawListings(chance, rules) : null),
     files: () => drawFacts(chance),
-    diesNow: () => chance.is(deathRate),
+    crashesNow: () => chance.is(crashRate),
     clockLagMs: () => (has("clock_jumps") && chance.is(0.1) ? chance.latency(1, 3_600_000) : 0),
     alarmLateMs: () => (has("late_alarms") && chance.is(0.5) ? chance.latency(1, 600_000) : 0),
     deliversTwice: () => has("double_delivery") && chance.is(0.3),
     seed: () => chance.int(0, 2 ** 32 - 1),
   };
 
-  /** The same upper bound for the same effect, before and after a crash. */
+  /** The upper bound of an effect's input tokens. It stays the same after a crash. */
   function inputOf(effect: Effect): number {
-    const known = inputs.get(effect.id);
-    if (known !== undefined) return known;
+    const existing = inputs.get(effect.id);
+    if (existing !== undefined) return existing;
     const tokens = chance.latency(200, has("tiny_windows") ? 1_500 : 8_000);
     inputs.set(effect.id, tokens);
     return tokens;
   }
 }
 
-/** `leftOut` is drawn independently: agents have no real files here. */
+/** Random facts of a workspace. They need not fit each other, because there are no real files. */
 function drawFacts(chance: Chance): WorkspaceFacts | null {
   const changed = chance.is(0.6);
   const leftOut =
@@ -87,7 +88,7 @@ function drawCharacter(chance: Chance, has: (feature: Feature) => boolean): Char
   });
 }
 
-/** Usually all tools of the server; sometimes one tool less, or none. */
+/** Draws the listings of an agent's servers: usually all tools, sometimes fewer or none. */
 function drawListings(chance: Chance, { tool_servers = [] }: AgentRules): ToolsListing[] {
   return tool_servers.map((server) => {
     const isDown = chance.is(0.1);
@@ -106,18 +107,22 @@ function drawListings(chance: Chance, { tool_servers = [] }: AgentRules): ToolsL
   });
 }
 
-function drawCall(sources: ReplySources, effect: ModelCallEffect, seen: CallContext): CallOutcome {
+function drawCall(
+  sources: ReplySources,
+  effect: ModelCallEffect,
+  context: CallContext,
+): CallOutcome {
   const { chance, has } = sources;
   const afterMs = chance.latency(20, has("slow") ? 400_000 : 20_000);
   const headersMs = Math.round(afterMs * chance.unit());
-  const usage = drawUsage(chance, effect, seen);
+  const usage = drawUsage(chance, effect, context);
   const partial = (has("deltas") || has("skip")) && chance.is(0.6) ? drawText(chance) : null;
   const failure = drawFailure(sources, usage);
   if (failure) {
     const charged = failure.usage ?? (failure.reached ? usage : null);
     return { afterMs, headersMs, partial, charged, ends: { type: "failure", failure } };
   }
-  const reply = drawReply(sources, effect, seen);
+  const reply = drawReply(sources, effect, context);
   return {
     afterMs,
     headersMs,
@@ -127,7 +132,7 @@ function drawCall(sources: ReplySources, effect: ModelCallEffect, seen: CallCont
   };
 }
 
-/** Never more than the call may use: providers respect their limits. */
+/** Draws the usage of a call, up to the limits of the call. */
 function drawUsage(
   chance: Chance,
   { agent }: ModelCallEffect,

@@ -1,25 +1,26 @@
 import type { ModelCallEffect, Reply } from "../../../src/coordination";
 import type { Decision } from "../../../src/protocol/events";
 import { drawHosted } from "./hosting";
-import { answered, type ReplySources } from "./character";
+import { agentsWithAnswer, type ReplySources } from "./character";
 import { SERVED_TOOLS, TOOLS } from "./rules-situation";
 import { drawFinal, drawText, drawUnusable } from "./texts";
 import type { CallContext } from "./world";
 
-type Drawing = { sources: ReplySources; seen: CallContext; effect: ModelCallEffect };
+/** The values from which the reply to a call is drawn. */
+type Drawing = { sources: ReplySources; context: CallContext; effect: ModelCallEffect };
 
 /** Draws a model's reply, depending on the purpose of the call and the agent's character. */
 export function drawReply(
   sources: ReplySources,
   effect: ModelCallEffect,
-  seen: CallContext,
+  context: CallContext,
 ): Reply {
-  const drawing = { sources, seen, effect };
+  const drawing = { sources, context, effect };
   const { chance, has } = sources;
   const base: Reply = {
     stopReason: "stop",
     usage: null,
-    ...drawHosted(chance, seen.started),
+    ...drawHosted(chance, context.started),
     text: chance.is(0.3) ? drawText(chance) : "",
     tools: [],
     decisions: [],
@@ -27,7 +28,7 @@ export function drawReply(
     personas: null,
   };
   const isWithheld = has("withheld_replies") && chance.is(0.15);
-  // Half of the withheld replies contain content that would count otherwise.
+  // Half of the withheld replies have content that would count if they were not withheld.
   const reply = isWithheld && chance.is(0.5) ? base : replyFor(drawing, base);
   return isWithheld
     ? { ...reply, stopReason: chance.pick(["content_filter", "refusal"] as const) }
@@ -57,21 +58,21 @@ function replyFor(drawing: Drawing, base: Reply): Reply {
 
 function coordination(drawing: Drawing, base: Reply): Reply {
   const { chance, has } = drawing.sources;
-  if (drawing.seen.started.offers.length === 0 && chance.is(0.7)) return research(drawing, base);
-  const silent = has("silence") && chance.is(0.35);
-  const decisions = silent ? [] : drawDecisions(drawing);
+  if (drawing.context.started.offers.length === 0 && chance.is(0.7)) return research(drawing, base);
+  const isSilent = has("silence") && chance.is(0.35);
+  const decisions = isSilent ? [] : drawDecisions(drawing);
   const tools = drawTools(drawing, 0.35);
-  const thinksFirst = tools.length > 0 && chance.is(0.6);
+  const usesToolsFirst = tools.length > 0 && chance.is(0.6);
   const stopReason = chance.weighted({
     tool_calls: 20,
     stop: 8,
     unknown: 1,
-    length: silent ? 4 : 1,
+    length: isSilent ? 4 : 1,
   });
-  return { ...base, stopReason, tools, decisions: thinksFirst ? [] : decisions };
+  return { ...base, stopReason, tools, decisions: usesToolsFirst ? [] : decisions };
 }
 
-/** Notes or an empty text. Sometimes a model decides although no decision was offered. */
+/** The reply to a call without decisions: notes, or an empty text. */
 function research({ sources: { chance } }: Drawing, base: Reply): Reply {
   return {
     ...base,
@@ -83,20 +84,20 @@ function research({ sources: { chance } }: Drawing, base: Reply): Reply {
 function presentation(drawing: Drawing, base: Reply): Reply {
   const { chance, has } = drawing.sources;
   const text = has("silence") && chance.is(0.3) ? " " : drawFinal(chance);
-  const cut = has("silence") && chance.is(0.2);
-  const stopReason = cut ? chance.pick(["length", "unknown"] as const) : "stop";
+  const isCut = has("silence") && chance.is(0.2);
+  const stopReason = isCut ? chance.pick(["length", "unknown"] as const) : "stop";
   return { ...base, stopReason, text, tools: drawTools(drawing, 0.3), storable: true };
 }
 
-/** Ids must be unique within the round, so they contain the call's id. */
+/** Draws tool calls. Their ids contain the call's id, because they must be unique in the round. */
 function drawTools(
   { sources: { chance, has }, effect }: Drawing,
   rate: number,
 ): { toolCall: string; name: string }[] {
   if (!has("tools") || !chance.is(rate)) return [];
-  const many = chance.weighted({ one: 60, few: 30, dozen: 8, flood: has("stubborn") ? 20 : 1 });
-  const number = { one: 1, few: 3, dozen: 12, flood: 70 }[many];
-  return Array.from({ length: number }, (_, nth) => ({
+  const size = chance.weighted({ one: 60, few: 30, dozen: 8, flood: has("stubborn") ? 20 : 1 });
+  const count = { one: 1, few: 3, dozen: 12, flood: 70 }[size];
+  return Array.from({ length: count }, (_, nth) => ({
     toolCall: `${effect.id}_use_${nth + 1}`,
     name: chance.is(0.05) ? "no_such_tool" : chance.pick([...TOOLS, ...SERVED_TOOLS]).name,
   }));
@@ -105,17 +106,17 @@ function drawTools(
 function drawDecisions(drawing: Drawing): Decision[] {
   const { chance, character } = drawing.sources;
   if (character === "careless" && chance.is(0.6)) return drawMistake(drawing);
-  const hasOwn = answered(drawing.seen.state).some(
+  const hasAnswered = agentsWithAnswer(drawing.context.state).some(
     ({ agent }) => agent.index === drawing.effect.agent,
   );
-  if (!hasOwn) return [newAnswer(drawing, drawText(chance))];
+  if (!hasAnswered) return [newAnswer(drawing, drawText(chance))];
   const votes = chance.is(
     { agreeable: 0.9, improver: 0.55, careless: 0.6, stubborn: 0.05 }[character],
   );
   return [votes ? vote(drawing) : newAnswer(drawing, nextText(drawing))];
 }
 
-/** Usually a new text; sometimes a known one, or nearly the same. */
+/** Usually a new text, sometimes the text of an earlier answer, or nearly the same text. */
 function nextText(drawing: Drawing): string {
   const { chance } = drawing.sources;
   switch (chance.weighted({ fresh: 7, known: 1, close: 2 })) {
@@ -128,6 +129,7 @@ function nextText(drawing: Drawing): string {
   }
 }
 
+/** Draws a mistake that models make, such as an unknown alias or several decisions. */
 function drawMistake(drawing: Drawing): Decision[] {
   const { chance } = drawing.sources;
   const tool_call = `${drawing.effect.id}_bad`;
@@ -170,26 +172,26 @@ const newAnswer = (
 });
 
 function vote(
-  { sources: { chance }, effect, seen }: Drawing,
+  { sources: { chance }, effect, context }: Drawing,
   alias?: string,
 ): Extract<Decision, { name: "vote" }> {
-  const known = answered(seen.state).map((other) => other.alias);
-  const chosen = alias ?? (known.length > 0 ? chance.pick(known) : "agent1");
+  const authors = agentsWithAnswer(context.state).map((author) => author.alias);
+  const chosen = alias ?? (authors.length > 0 ? chance.pick(authors) : "agent1");
   return { name: "vote", tool_call: `${effect.id}_vote`, alias: chosen, reason: drawText(chance) };
 }
 
 /** The alias of any agent of the team, with or without an answer. */
-const anyAlias = ({ sources: { chance }, seen }: Drawing): string =>
-  chance.pick(seen.state.turn?.aliases ?? ["agent1"]);
+const anyAlias = ({ sources: { chance }, context }: Drawing): string =>
+  chance.pick(context.state.turn?.aliases ?? ["agent1"]);
 
-/** A text that was already submitted. */
-function knownText({ sources: { chance }, seen }: Drawing): string {
-  const texts = seen.state.turn?.attempt.answers ?? [];
+/** The text of an earlier answer. */
+function knownText({ sources: { chance }, context }: Drawing): string {
+  const texts = context.state.turn?.attempt.answers ?? [];
   return texts.length > 0 ? chance.pick(texts).content : drawText(chance);
 }
 
-function drawPersonas({ sources: { chance }, seen }: Drawing): Record<string, string> | null {
-  const aliases = seen.state.turn?.aliases ?? [];
+function drawPersonas({ sources: { chance }, context }: Drawing): Record<string, string> | null {
+  const aliases = context.state.turn?.aliases ?? [];
   if (chance.is(0.2)) return null;
   return Object.fromEntries(
     aliases.filter(() => chance.is(0.8)).map((alias) => [alias, `a ${drawText(chance)} thinker`]),

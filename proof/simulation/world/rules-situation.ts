@@ -8,7 +8,7 @@ import type {
 } from "../../../src/protocol/team";
 import { Chance } from "../../../simulated/chance";
 
-/** Faults and rules that a run may have. Each run draws a subset, so that rare pairs also occur. */
+/** Faults and rules of runs. Each run draws a subset, so that rare combinations also occur. */
 export const FEATURES = [
   "transient_failures",
   "fatal_failures",
@@ -45,7 +45,9 @@ export type Feature = (typeof FEATURES)[number];
 /** The complete description of a simulated session: the same situation gives the same log. */
 export type Situation = { seed: number; agents: number; features: readonly Feature[] };
 
-/** Rare combinations: half of the seeds aim at one of these. */
+/**
+ * Features that rarely occur together by chance. Half of the seeds get one of these combinations.
+ */
 const AIMS: readonly (readonly Feature[])[] = [
   ["tools", "crashes"],
   ["tools", "crashes", "planning"],
@@ -61,7 +63,7 @@ const AIMS: readonly (readonly Feature[])[] = [
   ["mistakes"],
 ];
 
-/** The situation of a seed, for commands that do not shrink. */
+/** The situation of a seed. The property tests draw situations with fast-check instead. */
 export function rulesSituationOf(seed: number): Situation {
   const chance = new Chance(seed * 40_503);
   const rate = chance.pick([0.05, 0.15, 0.3]);
@@ -80,13 +82,13 @@ export const TOOLS: readonly ToolRule[] = [
   { name: "look_up", acts_outside: true, idempotent: true },
 ];
 
-/** Tools of the only tool server, for agents that use it. */
+/** The tools of the tool server, which some agents use. */
 export const SERVED_TOOLS: readonly ToolRule[] = [
   { name: "mcp__box__look", acts_outside: false, idempotent: true },
   { name: "mcp__box__send", acts_outside: true, idempotent: false },
 ];
 
-/** The last tool has no known price. */
+/** The hosted tools of agents. The price of the last tool is unknown. */
 const HOSTED_TOOLS: readonly HostedToolRule[] = [
   { name: "web_search", max_uses: 5, usd_per_use: 0.01, tokens_per_use: 2_000 },
   { name: "code_execution", max_uses: 20, usd_per_use: 0, tokens_per_use: 300 },
@@ -121,7 +123,7 @@ export function drawTeam({ seed, agents, features }: Situation): TeamRules {
   };
 }
 
-/** Small enough that some runs reach them. */
+/** Draws limits of rounds, often so small that runs reach them. */
 export const drawRoundLimits = (chance: Chance) => ({
   max_calls_per_round: chance.is(0.4) ? chance.int(1, 8) : chance.pick([50, 200]),
   ...(chance.is(0.7) && {
@@ -130,7 +132,7 @@ export const drawRoundLimits = (chance: Chance) => ({
   ...(chance.is(0.7) && { round_timeout_grace_ms: chance.pick([0, 2_000, 120_000]) }),
 });
 
-/** Rules of a few teams. Drawn separately, so that the rest of a situation does not change. */
+/** Draws rules that only a few teams have. A separate generator keeps the other draws unchanged. */
 export function drawShortcuts(
   seed: number,
 ): Pick<TeamRules, "disable_injection" | "reuse_winning_answer"> {
@@ -162,7 +164,7 @@ function drawAgent(index: number, { chance, has }: Draw): AgentRules {
   };
 }
 
-/** Long prompts are never cheaper. */
+/** Draws a price. Prices of long prompts are never lower than the usual prices. */
 function drawPrice(chance: Chance): Price {
   const rates = {
     input: chance.int(0, 30) / 10,
@@ -171,10 +173,10 @@ function drawPrice(chance: Chance): Price {
     output: chance.int(0, 150) / 10,
   };
   if (!chance.is(0.2)) return rates;
-  const twice = Object.entries(rates).map(([name, rate]) => [name, 2 * rate]);
+  const doubled = Object.entries(rates).map(([name, rate]) => [name, 2 * rate]);
   return {
     ...rates,
-    long_prompt: { ...rates, ...Object.fromEntries(twice), above: chance.int(500, 5_000) },
+    long_prompt: { ...rates, ...Object.fromEntries(doubled), above: chance.int(500, 5_000) },
   };
 }
 
@@ -186,7 +188,8 @@ export function drawBudget({ seed, features }: Situation): Budget {
       ...(chance.is(0.6) ? { max_cost_usd: chance.latency(1, 20_000) / 100_000 } : {}),
     };
   }
-  const hosted = features.includes("hosted_tools") || features.includes("research");
-  if (!hosted || chance.is(0.5)) return {};
-  return { max_tokens: chance.int(10_000, 150_000) }; // some uses of hosted tools fit, but not all
+  const hasHostedTools = features.includes("hosted_tools") || features.includes("research");
+  if (!hasHostedTools || chance.is(0.5)) return {};
+  // This cap covers some, but not all allowed uses of hosted tools.
+  return { max_tokens: chance.int(10_000, 150_000) };
 }

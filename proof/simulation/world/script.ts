@@ -4,20 +4,23 @@ import type { AgentRules, Budget, TeamRules } from "../../../src/protocol/team";
 import type { ToolNotification } from "../../../src/protocol/events/tool";
 import type { CallContext } from "./world";
 
-/** The outcome of one of an agent's calls, in the order of its calls. */
+/** The outcome of one call of an agent. */
 export type Step = {
+  /** The duration of the call; infinite if it hangs. */
   afterMs?: number;
+  /** The text that the call streams before its end. */
   partial?: string;
-  /** A function, because aliases are drawn only when the call starts. */
+  /** The reply. It is a function, because aliases are known only when the call starts. */
   reply?: (seen: CallContext, call: string) => Partial<Reply>;
   failure?: CallFailure;
 };
 
+/** The scripted behaviour of a team in one turn. */
 export type Script = {
   rules: TeamRules;
   /**
-   * Steps by the agent's place in the team. An agent with more calls than steps is an error in the
-   * script.
+   * The steps of each agent, in the order of its calls. The run throws if an agent makes more calls
+   * than it has steps.
    */
   steps: readonly (readonly Step[])[];
   budget?: Budget;
@@ -34,6 +37,7 @@ export type Script = {
 
 const PRICE = { input: 1, cached_input: 0.25, output: 4 };
 
+/** An agent of a scripted team. `place`: its place in the team, from 1. */
 export const member = (place: number, change: Partial<AgentRules> = {}): AgentRules => ({
   id: ["ada", "bela", "cleo", "dora"][place - 1] ?? `agent_${place}`,
   provider: "simulated",
@@ -94,7 +98,7 @@ export const usesTool = (name: string, timing: Timing = {}): Step => ({
   reply: (_, call) => ({ stopReason: "tool_calls", tools: [{ toolCall: `${call}_use`, name }] }),
 });
 
-/** The same step, after a web search. */
+/** A step in which the model searches the web first. */
 export const afterSearching = (query: string, { reply, ...step }: Step): Step => ({
   ...step,
   reply: (seen, call) => ({
@@ -122,7 +126,7 @@ export const hangs = (partial?: string): Step => ({
   ...(partial === undefined ? {} : { partial }),
 });
 
-/** Personas by place in the team, from 1. */
+/** Assigns a persona to each agent, in the order of the team. */
 export const assignsPersonas = (personas: readonly string[]): Step => ({
   reply: ({ state }) => ({
     personas: Object.fromEntries(

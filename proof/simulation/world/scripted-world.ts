@@ -7,7 +7,7 @@ import type { CallOutcome, CallContext, World } from "./world";
 const INPUT_TOKENS = 1_000;
 const FIRST_BYTE_MS = 40;
 
-const silence: Reply = {
+const EMPTY_REPLY: Reply = {
   stopReason: "stop",
   usage: null,
   text: "",
@@ -17,22 +17,22 @@ const silence: Reply = {
   personas: null,
 };
 
-/**
- * A deterministic world: everything happens as scripted, at the same times and with the same draws.
- */
+/** A world without chance: everything happens as scripted, always at the same times. */
 function scriptedWorld({ steps, listings = [], notifications = [], heldMs }: Script): World {
-  const done = steps.map(() => 0);
+  /** The number of finished steps of each agent. */
+  const finishedSteps = steps.map(() => 0);
   let draws = 0;
   return {
     prepare: (effect) => {
-      const held = effect.type === "model_call" && done[effect.agent] === 0 ? heldMs : undefined;
+      const held =
+        effect.type === "model_call" && finishedSteps[effect.agent] === 0 ? heldMs : undefined;
       return {
         afterMs: held ?? 1,
         inputTokens: INPUT_TOKENS,
         ...(held !== undefined && { heldMs: held }),
       };
     },
-    call: (effect, seen) => perform(nextStep(effect), { effect, seen }),
+    call: (effect, context) => perform(nextStep(effect), { effect, context }),
     tool: () => ({ afterMs: 300, outcome: "ok", notifications }),
     listing: (_, { tool_servers = [] }) => ({
       afterMs: 100,
@@ -40,7 +40,7 @@ function scriptedWorld({ steps, listings = [], notifications = [], heldMs }: Scr
     }),
     relisting: () => null,
     files: () => null,
-    diesNow: () => false,
+    crashesNow: () => false,
     clockLagMs: () => 0,
     alarmLateMs: () => 0,
     deliversTwice: () => false,
@@ -51,19 +51,19 @@ function scriptedWorld({ steps, listings = [], notifications = [], heldMs }: Scr
   };
 
   function nextStep({ agent, id }: Effect): Step {
-    const nth = done[agent] ?? 0;
+    const nth = finishedSteps[agent] ?? 0;
     const step = steps[agent]?.[nth];
     if (!step) throw new Error(`the script has no step for ${id}`);
-    done[agent] = nth + 1;
+    finishedSteps[agent] = nth + 1;
     return step;
   }
 }
 
 function perform(
   { afterMs, partial, reply, failure }: Step,
-  { effect, seen }: { effect: Effect; seen: CallContext },
+  { effect, context }: { effect: Effect; context: CallContext },
 ): CallOutcome {
-  const usage = usageOf(seen);
+  const usage = usageOf(context);
   const shared = {
     headersMs: FIRST_BYTE_MS,
     afterMs: afterMs ?? 1_000 + 100 * effect.agent,
@@ -75,8 +75,8 @@ function perform(
       charged: failure.reached ? usage : null,
       ends: { type: "failure", failure },
     };
-  const said = { ...silence, usage, ...reply?.(seen, effect.id) };
-  return { ...shared, charged: usage, ends: { type: "reply", reply: said } };
+  const fullReply = { ...EMPTY_REPLY, usage, ...reply?.(context, effect.id) };
+  return { ...shared, charged: usage, ends: { type: "reply", reply: fullReply } };
 }
 
 const usageOf = ({ started }: CallContext): Usage => ({

@@ -15,18 +15,20 @@ import {
   votesForUnknownAlias,
 } from "./script";
 
-const readsFiles = [{ name: "read_file", acts_outside: false, idempotent: true }];
+const FILE_READER = [{ name: "read_file", acts_outside: false, idempotent: true }];
 
-const runsCommands = [{ name: "run_command", acts_outside: false, idempotent: false }];
+const COMMAND_RUNNER = [{ name: "run_command", acts_outside: false, idempotent: false }];
 
-const readsOn = (times: number) => Array.from({ length: times }, () => usesTool("read_file"));
+/** Steps in which the agent calls `read_file` once per call. */
+const readSteps = (times: number) => Array.from({ length: times }, () => usesTool("read_file"));
 
-const searches = {
+/** The rules of agents with web search. */
+const WITH_SEARCH = {
   price: { input: 1, cached_input: 0.25, cache_write: 1.25, output: 4 },
   hosted_tools: [{ name: "web_search", max_uses: 5, usd_per_use: 0.01, tokens_per_use: 500 }],
 } satisfies Partial<AgentRules>;
 
-/** Whole turns, by the name of their recorded log. */
+/** Scripts of whole turns, by the name of their recorded log. */
 export const SCRIPTS: Readonly<Record<string, Script>> = {
   "consensus-at-once": {
     rules: teamOf(3),
@@ -41,7 +43,7 @@ export const SCRIPTS: Readonly<Record<string, Script>> = {
     ],
   },
   "improved-answer-with-injection": {
-    rules: teamOf(3, { agents: [member(1, { tools: readsFiles }), member(2), member(3)] }),
+    rules: teamOf(3, { agents: [member(1, { tools: FILE_READER }), member(2), member(3)] }),
     steps: [
       [
         answers("Follow the river."),
@@ -140,7 +142,7 @@ export const SCRIPTS: Readonly<Record<string, Script>> = {
     ],
   },
   "single-agent": {
-    rules: teamOf(1, { skip_coordination: true, agents: [member(1, { tools: readsFiles })] }),
+    rules: teamOf(1, { skip_coordination: true, agents: [member(1, { tools: FILE_READER })] }),
     steps: [
       [
         usesTool("read_file"),
@@ -149,7 +151,7 @@ export const SCRIPTS: Readonly<Record<string, Script>> = {
     ],
   },
   "hosted-tools": {
-    rules: teamOf(2, { agents: [member(1, searches), member(2, searches)] }),
+    rules: teamOf(2, { agents: [member(1, WITH_SEARCH), member(2, WITH_SEARCH)] }),
     budget: { max_cost_usd: 0.12 },
     steps: [
       [
@@ -161,7 +163,7 @@ export const SCRIPTS: Readonly<Record<string, Script>> = {
     ],
   },
   "research-calls": {
-    rules: teamOf(2, { agents: [member(1, { ...searches, hosted_alone: true }), member(2)] }),
+    rules: teamOf(2, { agents: [member(1, { ...WITH_SEARCH, hosted_alone: true }), member(2)] }),
     steps: [
       [
         afterSearching("passes in the hills", says("The pass is open in May.")),
@@ -174,7 +176,7 @@ export const SCRIPTS: Readonly<Record<string, Script>> = {
     ],
   },
   "restarted-service": {
-    rules: teamOf(2, { agents: [member(1, { tools: readsFiles }), member(2)] }),
+    rules: teamOf(2, { agents: [member(1, { tools: FILE_READER }), member(2)] }),
     crashAfterMs: 500,
     steps: [
       [answers("lost with the service"), answers("Go by the river."), votesFor(2, "Fast.")],
@@ -220,10 +222,10 @@ export const SCRIPTS: Readonly<Record<string, Script>> = {
     ],
   },
   "call-cap": {
-    rules: teamOf(2, { agents: [member(1), member(2, { tools: readsFiles })] }),
+    rules: teamOf(2, { agents: [member(1), member(2, { tools: FILE_READER })] }),
     steps: [
       [answers("Go by the river."), votesFor(1, "Safe."), says("Go by the river.")],
-      [answers("Go by the ridge."), ...readsOn(50), says("I would have to read on.")],
+      [answers("Go by the ridge."), ...readSteps(50), says("I would have to read on.")],
     ],
   },
   "round-limits": {
@@ -231,23 +233,26 @@ export const SCRIPTS: Readonly<Record<string, Script>> = {
       max_calls_per_round: 3,
       round_timeout_grace_ms: 120_000,
       initial_round_timeout_ms: null,
-      agents: [member(1, { tools: readsFiles, workspace: true }), member(2, { tools: readsFiles })],
+      agents: [
+        member(1, { tools: FILE_READER, workspace: true }),
+        member(2, { tools: FILE_READER }),
+      ],
     }),
     steps: [
       [
         failsWith("quota"),
-        ...readsOn(3),
+        ...readSteps(3),
         answers("Go by the river."),
         votesFor(1, "Safe."),
-        ...readsOn(3),
+        ...readSteps(3),
         says("Go by the river; the map shows a ford."),
       ],
-      [answers("Go by the ridge."), ...readsOn(3), says("I would have to read on.")],
+      [answers("Go by the ridge."), ...readSteps(3), says("I would have to read on.")],
     ],
   },
   "cut-off-tools": {
     rules: teamOf(2, {
-      agents: [member(1, { tool_servers: ["box"] }), member(2, { tools: runsCommands })],
+      agents: [member(1, { tool_servers: ["box"] }), member(2, { tools: COMMAND_RUNNER })],
     }),
     listings: [
       {
@@ -278,7 +283,7 @@ export const SCRIPTS: Readonly<Record<string, Script>> = {
     ],
   },
   "asked-by-a-server": {
-    rules: teamOf(1, { skip_coordination: true, agents: [member(1, { tools: readsFiles })] }),
+    rules: teamOf(1, { skip_coordination: true, agents: [member(1, { tools: FILE_READER })] }),
     notifications: [
       {
         type: "progress",
@@ -303,7 +308,7 @@ export const SCRIPTS: Readonly<Record<string, Script>> = {
     steps: [[usesTool("read_file"), says("Go by the river; the map shows a ford.")]],
   },
   "summed-up": {
-    rules: teamOf(2, { agents: [member(1, { tools: readsFiles }), member(2)] }),
+    rules: teamOf(2, { agents: [member(1, { tools: FILE_READER }), member(2)] }),
     heldMs: 1_500,
     steps: [
       [

@@ -20,35 +20,35 @@ import { Performer } from "./performer";
 import { Timeline } from "./timeline";
 import type { World } from "./world";
 
-/** More steps than this mean a livelock. */
+/** Maximum number of steps. A run with more steps is considered a livelock. */
 const MAX_STEPS = 100_000;
 
-/** A run that did not end: no event is scheduled, or the same steps repeat forever. */
+/** Thrown if a run does not end: no event is scheduled, or there are too many steps. */
 class StuckError extends Error {
   override readonly name = "StuckError";
 }
 
 /**
- * Drives the rules as the session's object does: one commit per input, one timer, recovery by
- * folding the log. Effects start when they are owed and due, use four slots, and are aborted when
- * no longer in flight. It contains no rules.
+ * Drives the rules as the session's Durable Object does: with one commit per input, one timer, and
+ * recovery by folding the log. Effects start when they are owed and due, use four slots, and are
+ * aborted when they are no longer in flight. The shell contains no rules.
  */
 export class Shell {
   readonly log: NumberedEvent[] = [];
   readonly ledger: LedgerEntry[] = [];
-  /** Requests that reached tool servers, in their own record. */
+  /** The requests that tool servers received, in the servers' own record. */
   readonly tools: ReachedTool[] = [];
   /** Each agent's workspace when it answered or presented, by the event's sequence number. */
   readonly files = new Map<number, WorkspaceFacts | null>();
   readonly timeline = new Timeline();
-  /** Highest sequence number when the user cancelled. */
+  /** The head of the log when the user cancelled this turn. */
   cancelAskedAfter: number | undefined;
-  /** The same for every turn. */
+  /** The head of the log at each cancel of any turn. */
   readonly cancelsAsked: number[] = [];
-  /** Delays in ms that providers asked for, by failed call. */
+  /** The delay in ms that the provider of a failed call requested, by call. */
   readonly waitsAsked = new Map<string, number>();
   steps = 0;
-  /** Head of the log at each crash. */
+  /** The head of the log at each crash. */
   readonly diedAfter: number[] = [];
   /** Errors that the log does not show. */
   readonly faults: string[] = [];
@@ -57,16 +57,17 @@ export class Shell {
   readonly #performer: Performer;
   /**
    * Called after each crash with the lost state and the fold of the log, so that tests can compare
-   * them.
+   * both.
    */
-  readonly #recovered: (lost: SessionState, folded: SessionState) => void;
+  readonly #onRecovery: (lost: SessionState, folded: SessionState) => void;
   /** Time of the last input since the process started; `null` after a crash. */
   #lastInputAt: number | null = null;
-  #alarm: { for: number | null; late: number } = { for: null, late: 0 };
+  /** The delay of the alarm, with the timer to which the delay belongs. */
+  #alarm: { timer: number | null; delayMs: number } = { timer: null, delayMs: 0 };
 
-  constructor(world: World, recovered: (lost: SessionState, folded: SessionState) => void) {
+  constructor(world: World, onRecovery: (lost: SessionState, folded: SessionState) => void) {
     this.#world = world;
-    this.#recovered = recovered;
+    this.#onRecovery = onRecovery;
     this.#performer = new Performer(this, world);
   }
 
@@ -94,75 +95,76 @@ export class Shell {
     });
   }
 
-  /** One commit: decide, store, then perform owed effects. */
+  /** Makes one commit: decides, stores the events, then performs owed effects. */
   input(body: InputBody): void {
     const lag = body.type === "clock" ? 0 : this.#world.clockLagMs();
     const at = this.now - lag;
     this.#lastInputAt = Math.max(this.#lastInputAt ?? at, at);
-    const seen = new Map<string, WorkspaceFacts | null>();
+    const workspaces = new Map<string, WorkspaceFacts | null>();
     const input = { ...body, at, seed: this.#world.seed() };
     const steps = decide(this.state, input, {
       partial: (index) => this.#performer.partial(index),
-      workspace: (index) => this.#workspace(index, seen),
+      workspace: (index) => this.#workspace(index, workspaces),
       usage: (call) => this.#performer.usage(call),
     });
     if (steps.length === 0) return this.#performer.sync();
     const events = eventsOf(steps);
-    const begun = new Set<string>();
+    /** Agents whose new round or presentation begins in this commit. */
+    const startedAgents = new Set<string>();
     for (const [nth, event] of events.entries()) {
-      const begins =
+      const isStart =
         event.type === "presentation.started" ||
         (event.type === "round.started" && event.carries === undefined);
-      if (begins) begun.add(event.agent);
+      if (isStart) startedAgents.add(event.agent);
       if (event.type !== "answer.submitted" && event.type !== "presentation.completed") continue;
-      const files = seen.get(event.agent);
-      const isFresh = files && begun.has(event.agent);
+      const files = workspaces.get(event.agent);
+      const isEmpty = files && startedAgents.has(event.agent);
       if (files !== undefined)
-        this.files.set(this.log.length + nth + 1, isFresh ? { files: 0, changed: false } : files);
+        this.files.set(this.log.length + nth + 1, isEmpty ? { files: 0, changed: false } : files);
     }
     this.append(events);
     this.state = stateAfter(this.state, steps);
-    if (this.#world.diesNow()) this.crash();
+    if (this.#world.crashesNow()) this.crash();
     else this.#performer.sync();
   }
 
-  /** Reads the agent's workspace from the world and records it in `seen`, by agent id. */
-  #workspace(index: number, seen: Map<string, WorkspaceFacts | null>): WorkspaceFacts | null {
+  /** Reads the agent's workspace from the world and adds its facts to `workspaces`, by agent id. */
+  #workspace(index: number, workspaces: Map<string, WorkspaceFacts | null>): WorkspaceFacts | null {
     const agent = runningTurn(this.state)?.attempt.agents[index];
     if (!agent) return null;
     const files = this.#world.files(index);
     // An agent writes no files before its first call.
-    const known = files && !agent.called ? { files: files.files, changed: false } : files;
-    seen.set(agent.id, known);
-    return known;
+    const facts = files && !agent.called ? { files: files.files, changed: false } : files;
+    workspaces.set(agent.id, facts);
+    return facts;
   }
 
-  /** Numbers and stores events. */
+  /** Numbers events and appends them to the log. */
   append(events: readonly SessionEvent[]): void {
     for (const event of events) this.log.push({ ...event, sequence_number: this.log.length + 1 });
   }
 
-  /** Continues the log of a process that died. */
+  /** Continues the log of a crashed process. */
   resume(log: readonly NumberedEvent[]): void {
     this.log.push(...log);
     this.timeline.advanceTo(log.at(-1)?.at ?? this.now);
     this.crash();
   }
 
-  /** The process dies and restarts from the log. */
+  /** Lets the process crash and restart from the log. */
   crash(): void {
     const lost = this.state;
     this.diedAfter.push(this.log.length);
     this.#lastInputAt = null;
-    this.#performer.die();
+    this.#performer.crash();
     const stored: SessionEvent[] = JSON.parse(JSON.stringify(this.log));
     this.state = stored.reduce(evolve, emptySession);
-    this.#recovered(lost, this.state);
+    this.#onRecovery(lost, this.state);
     for (const effect of inFlight(this.state)) this.input({ type: "effect_interrupted", effect });
     this.#performer.sync();
   }
 
-  /** Owed effects, in the state's order. */
+  /** The owed effects, in the order in which the rules list them. */
   owed(): Effect[] {
     return owed(this.state);
   }
@@ -176,15 +178,15 @@ export class Shell {
     this.timeline.runNext();
   }
 
-  /** An alarm may be late; the delay is drawn once per alarm. */
+  /** The time at which the alarm fires. Its delay is drawn once per timer. */
   #alarmAt(timer: number): number {
-    if (this.#alarm.for !== timer) this.#alarm = { for: timer, late: this.#world.alarmLateMs() };
-    return Math.max(timer + this.#alarm.late, this.now);
+    if (this.#alarm.timer !== timer) this.#alarm = { timer, delayMs: this.#world.alarmLateMs() };
+    return Math.max(timer + this.#alarm.delayMs, this.now);
   }
 
   /**
-   * Reports a turn without running or owed effects. Only the end of the grace period (§3) is a
-   * valid reason to wait.
+   * Reports that a turn only waits for a timer, without a running or owed effect. The only valid
+   * reason is the grace period for first answers.
    */
   #reportIdle(timer: number | null): void {
     const turn = runningTurn(this.state);
@@ -194,14 +196,14 @@ export class Shell {
       this.faults.push(`no effect is running or owed, and only the timer at ${timer} is left`);
   }
 
-  /** A timer that remains the next one after it fired would fire forever. */
+  /** Fires the timer. Reports a timer that changed nothing and is due again, as it never stops. */
   #clock(at: number, timer: number | null): void {
     this.#reportIdle(timer);
     this.timeline.advanceTo(at);
-    const before = this.state;
+    const previousState = this.state;
     this.input({ type: "clock" });
     const next = nextTimerAt(this.state, this.now);
-    if (this.state === before && next !== null && next <= this.now)
+    if (this.state === previousState && next !== null && next <= this.now)
       this.faults.push(`the timer at ${next} fires forever`);
   }
 }

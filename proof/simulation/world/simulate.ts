@@ -4,11 +4,12 @@ import { randomWorld } from "./random-world";
 import { Shell } from "./shell";
 import { drawBudget, drawTeam, type Situation } from "./rules-situation";
 
+/** Called after each crash with the lost state and the fold of the log. */
 export type Recovery = (lost: SessionState, folded: SessionState) => void;
 
 /** Runs a whole session of a random situation to its end. */
-export function simulate(situation: Situation, recovered: Recovery = () => {}): Shell {
-  const shell = new Shell(randomWorld(situation), recovered);
+export function simulate(situation: Situation, onRecovery: Recovery = () => {}): Shell {
+  const shell = new Shell(randomWorld(situation), onRecovery);
   const chance = new Chance(situation.seed + 3);
   const turns = situation.features.includes("second_turn") ? 2 : 1;
   for (let turn = 1; turn <= turns; turn += 1) runTurn(shell, situation, { turn, chance });
@@ -33,7 +34,7 @@ function runTurn(
   });
   if (features.includes("cancel")) shell.cancelAt(shell.now + chance.latency(1, 120_000));
   if (features.includes("crashes")) {
-    for (let death = 0; death < 3; death += 1)
+    for (let crash = 0; crash < 3; crash += 1)
       shell.timeline.schedule(shell.now + chance.latency(1, 100_000), () => shell.crash());
   }
   shell.finish();

@@ -1,13 +1,14 @@
+/** `order`: the order of scheduling, which decides between events at the same time. */
 type ScheduledEvent = { at: number; order: number; run: () => void };
 
-/** Simulated time: runs scheduled events in a fixed order. */
+/** The simulated time. Runs scheduled events by their time, then in the order of scheduling. */
 export class Timeline {
-  /** A realistic date, so that logs look like real ones. */
+  /** The present time in ms. It begins with a realistic date, so that logs look like real logs. */
   now = 1_790_000_000_000;
   #order = 0;
   #scheduled: ScheduledEvent[] = [];
 
-  /** Returns a function that cancels the event. */
+  /** Schedules an event; never, if `at` is infinite. Returns a function that cancels the event. */
   schedule(at: number, run: () => void): () => void {
     if (at === Number.POSITIVE_INFINITY) return () => {};
     const scheduled = { at: Math.max(at, this.now), order: this.#order, run };

@@ -15,10 +15,10 @@ import type { Situation } from "./rules-situation";
 
 export type Verdict = { shell: Shell; problems: string[] };
 
-/** Every this many events, the state is also sent through JSON. */
+/** After each 16th event, the state must also survive a round trip through JSON. */
 const JSON_EVERY = 16;
 
-/** Runs a situation and checks the log's invariants, its form, and its fold. */
+/** Runs a situation. Checks the log's invariants, the form of its events, and its fold. */
 export function verify(situation: Situation): Verdict {
   const recoveries: string[] = [];
   const shell = simulate(situation, (lost, folded) => {
@@ -28,7 +28,7 @@ export function verify(situation: Situation): Verdict {
   return { shell, problems: [...recoveries, ...inspect(shell)] };
 }
 
-/** All problems of a finished run, as sentences. */
+/** All problems of a finished run, each as a sentence. */
 export function inspect(shell: Shell): string[] {
   const {
     log,
@@ -52,19 +52,20 @@ export function inspect(shell: Shell): string[] {
     finished: true,
     ...(cancelAskedAfter === undefined ? {} : { cancelAskedAfter }),
   };
-  const broken = check(log, outside).map(
+  const violations = check(log, outside).map(
     ({ invariant, sequence_number, sentence }) =>
       `${invariant} at #${sequence_number}: ${sentence}`,
   );
-  return [...broken, ...faults, ...log.flatMap(malformed), ...foldProblems(log, state)];
+  return [...violations, ...faults, ...log.flatMap(formProblems), ...foldProblems(log, state)];
 }
 
-/** The event without its sequence number, which is not part of the rules. */
+/** The event without its sequence number. The rules make events without numbers. */
 export function bare({ sequence_number: _, ...event }: NumberedEvent): SessionEvent {
   return event;
 }
 
-function malformed(event: NumberedEvent): string[] {
+/** Problems of an event's form. */
+function formProblems(event: NumberedEvent): string[] {
   const text = JSON.stringify(bare(event));
   const parsed = SessionEventSchema.safeParse(JSON.parse(text));
   if (!parsed.success)
@@ -75,16 +76,16 @@ function malformed(event: NumberedEvent): string[] {
 }
 
 /**
- * I19: every prefix folds to a valid, serializable state, and the whole log folds to the live
- * state.
+ * I19: every prefix of the log folds to a valid state that JSON can represent, and the whole log
+ * folds to the state in memory.
  */
 function foldProblems(log: readonly NumberedEvent[], live: SessionState): string[] {
   let state = emptySession;
   const problems: string[] = [];
   for (const event of log) {
     state = evolve(state, event);
-    const asked = [owed(state).length, inFlight(state).length, nextTimerAt(state)];
-    if (asked.some(Number.isNaN))
+    const results = [owed(state).length, inFlight(state).length, nextTimerAt(state)];
+    if (results.some(Number.isNaN))
       problems.push(`#${event.sequence_number} leads to a state that cannot be evaluated`);
     if (
       event.sequence_number % JSON_EVERY === 0 &&

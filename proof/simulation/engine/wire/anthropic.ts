@@ -8,7 +8,7 @@ import {
   type Encoder,
 } from "./frame";
 
-/** Encodes Anthropic Messages. */
+/** Encodes a reply as a stream of Anthropic's Messages API. */
 export const encodeAnthropic: Encoder = (reply) => {
   const { id, model, text, calls, searches, finish, usage } = reply;
   const blocks = [
@@ -26,10 +26,10 @@ export const encodeAnthropic: Encoder = (reply) => {
       deltas: chunksOf(args).map((partial_json) => ({ type: "input_json_delta", partial_json })),
     })),
   ];
-  const counted = usage
+  const usageFields = usage
     ? { ...usageOf(usage), server_tool_use: { web_search_requests: searches.length } }
     : {};
-  const stopped =
+  const stopReason =
     finish === "length"
       ? "max_tokens"
       : finish === "content_filter"
@@ -37,7 +37,7 @@ export const encodeAnthropic: Encoder = (reply) => {
         : calls.length > 0
           ? "tool_use"
           : "end_turn";
-  const begun = {
+  const message = {
     id: `msg_${id}`,
     type: "message",
     role: "assistant",
@@ -48,14 +48,18 @@ export const encodeAnthropic: Encoder = (reply) => {
   const events = [
     {
       type: "message_start",
-      message: { ...begun, usage: usage ? { ...counted, output_tokens: 1 } : {} },
+      message: { ...message, usage: usage ? { ...usageFields, output_tokens: 1 } : {} },
     },
     ...blocks.flatMap(({ start, deltas }, index) => [
       { type: "content_block_start", index, content_block: start },
       ...deltas.map((delta) => ({ type: "content_block_delta", index, delta })),
       { type: "content_block_stop", index },
     ]),
-    { type: "message_delta", delta: { stop_reason: stopped, stop_sequence: null }, usage: counted },
+    {
+      type: "message_delta",
+      delta: { stop_reason: stopReason, stop_sequence: null },
+      usage: usageFields,
+    },
     { type: "message_stop" },
   ];
   return { frames: events.map((event) => sseFrame(event, event.type)), items: itemsIn(reply) };
@@ -64,13 +68,13 @@ export const encodeAnthropic: Encoder = (reply) => {
 const textDeltas = (text: string) =>
   chunksOf(text).map((chunk) => ({ type: "text_delta", text: chunk }));
 
-/** Number of web searches that a request allows; 0 in other formats. */
-export function mostSearches(body: string): number {
+/** The number of web searches that a request allows; 0 for requests in other formats. */
+export function maxSearches(body: string): number {
   const { tools = [] }: { tools?: { name?: string; max_uses?: number }[] } = JSON.parse(body);
   return tools.find(({ name }) => name === "web_search")?.max_uses ?? 0;
 }
 
-/** A block with the query, and one with its result. */
+/** The two blocks of a search: the query, and its result. */
 function searchBlocks({ query, url, title }: Search, id: string) {
   const found = {
     type: "web_search_result",
@@ -93,15 +97,15 @@ function searchBlocks({ query, url, title }: Search, id: string) {
 
 const sourceDeltas = ({ searches, text }: ReplyContent) =>
   searches.map(({ url, title }) => {
-    const cited = { cited_text: text.slice(0, 40), encrypted_index: `sealed ${url}` };
+    const source = { cited_text: text.slice(0, 40), encrypted_index: `sealed ${url}` };
     return {
       type: "citations_delta",
-      citation: { type: "web_search_result_location", url, title, ...cited },
+      citation: { type: "web_search_result_location", url, title, ...source },
     };
   });
 
 function itemsIn({ id, text, calls, searches }: ReplyContent): Item[] {
-  const searched = searches.flatMap((search, index): Item[] => {
+  const searchItems = searches.flatMap((search, index): Item[] => {
     const [use, result] = searchBlocks(search, `srvtoolu_${id}${index}`);
     const content = JSON.stringify(result?.start.content);
     return [
@@ -109,13 +113,13 @@ function itemsIn({ id, text, calls, searches }: ReplyContent): Item[] {
       { kind: "hosted", id: `${use?.start.id} result`, content },
     ];
   });
-  const called = calls.map((call, index) =>
+  const callItems = calls.map((call, index) =>
     toCallItem(`toolu_${id}${index}`, call.name, compact(call.arguments)),
   );
-  return joined([...searched, { kind: "text", id: "", content: text }, ...called]);
+  return joined([...searchItems, { kind: "text", id: "", content: text }, ...callItems]);
 }
 
-/** The form of JSON text after it was parsed and serialized. */
+/** JSON text without optional white space. Invalid JSON stays as it is. */
 function compact(text: string): string {
   try {
     return JSON.stringify(JSON.parse(text));

@@ -1,7 +1,7 @@
 import { joined } from "../../../../simulated/providers/continuity";
 import { sseFrame, toCallItem, chunksOf, type ReplyContent, type Encoder } from "./frame";
 
-/** Encodes OpenAI Chat Completions. */
+/** Encodes a reply as a stream of OpenAI's Chat Completions API. */
 export const encodeChat: Encoder = (reply) => {
   const { id, model, text, calls, usage } = reply;
   const chunk = (delta: object, finish: string | null = null): string =>
@@ -11,7 +11,7 @@ export const encodeChat: Encoder = (reply) => {
       model,
       choices: [{ index: 0, delta, finish_reason: finish }],
     });
-  const called = calls.flatMap(({ name, arguments: args }, index) => [
+  const callChunks = calls.flatMap(({ name, arguments: args }, index) => [
     chunk({
       tool_calls: [
         { index, id: idOf(reply, index), type: "function", function: { name, arguments: "" } },
@@ -25,7 +25,7 @@ export const encodeChat: Encoder = (reply) => {
     frames: [
       chunk({ role: "assistant", content: "" }),
       ...chunksOf(text).map((content) => chunk({ content })),
-      ...called,
+      ...callChunks,
       chunk({}, finishOf(reply)),
       ...(usage
         ? [

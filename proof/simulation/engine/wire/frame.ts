@@ -11,7 +11,7 @@ export type ReplyContent = {
   /** Web searches that the provider ran before the text. Empty in formats without web search. */
   searches: readonly Search[];
   finish: "stop" | "length" | "content_filter";
-  /** `null` if the reply has no usage report. */
+  /** Numbers of tokens; `cached` is a part of `input`. `null` if the reply has no usage report. */
   usage: { input: number; output: number; cached: number } | null;
 };
 

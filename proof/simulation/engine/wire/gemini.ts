@@ -3,8 +3,8 @@ import { type Part, PartSchema } from "../../../../simulated/providers/formats/g
 import { sseFrame, chunksOf, type ReplyContent, type Encoder } from "./frame";
 
 /**
- * Encodes Google's Gemini API. Calls are complete; arguments that are not a JSON object cannot be
- * represented.
+ * Encodes a reply as a stream of Google's Gemini API. This format has no place for incomplete
+ * arguments, so calls whose arguments are not a JSON object are left out.
  */
 export const encodeGemini: Encoder = (reply) => {
   const { id, model, text, finish, usage } = reply;
@@ -12,7 +12,7 @@ export const encodeGemini: Encoder = (reply) => {
     ...chunksOf(text).map((chunk) => PartSchema.parse({ text: chunk })),
     ...callParts(reply),
   ];
-  const last = PartSchema.parse({
+  const lastPart = PartSchema.parse({
     text: "",
     ...(parts.length > 0 && reply.calls.length === 0 ? { thoughtSignature: `seal_${id}` } : {}),
   });
@@ -26,30 +26,31 @@ export const encodeGemini: Encoder = (reply) => {
     frames: [
       ...parts.map((part) => sseFrame({ ...candidate(part), ...common })),
       sseFrame({
-        ...candidate(last, { finishReason }),
+        ...candidate(lastPart, { finishReason }),
         ...(usage ? { usageMetadata: usageOf(usage) } : {}),
         ...common,
       }),
     ],
-    items: itemsOf([...parts, last]),
+    items: itemsOf([...parts, lastPart]),
   };
 };
 
 function callParts({ id, calls }: ReplyContent): Part[] {
   return calls.flatMap((call, index) => {
-    const args = asObject(call.arguments);
+    const args = parseObject(call.arguments);
     if (!args) return [];
-    const seal = index === 0 ? { thoughtSignature: `seal_${id}` } : {};
+    const signature = index === 0 ? { thoughtSignature: `seal_${id}` } : {};
     return [
       PartSchema.parse({
         functionCall: { id: `fn_${id}${index}`, name: call.name, args },
-        ...seal,
+        ...signature,
       }),
     ];
   });
 }
 
-function asObject(text: string): unknown {
+/** `null` if the text is no JSON object. */
+function parseObject(text: string): unknown {
   try {
     const value: unknown = JSON.parse(text);
     return typeof value === "object" && value !== null && !Array.isArray(value) ? value : null;

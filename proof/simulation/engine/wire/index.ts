@@ -10,9 +10,9 @@ import { encodeGemini } from "./gemini";
 import { encodeResponses } from "./responses";
 
 /**
- * The wire formats without a network. Requests are parsed and checked by the simulated providers'
- * own code. Replies are written here, because theirs are rendered over a socket and with random
- * ids.
+ * The wire formats, without a network. The code of the simulated providers (`simulated/providers`)
+ * parses and checks requests. It is not used for replies, because it writes them to a socket and
+ * with random ids.
  */
 export type WireFormat = Dialect["format"];
 

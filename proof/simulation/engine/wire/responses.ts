@@ -1,7 +1,7 @@
 import { joined } from "../../../../simulated/providers/continuity";
 import { sseFrame, toCallItem, chunksOf, type ReplyContent, type Encoder } from "./frame";
 
-/** Encodes OpenAI Responses. */
+/** Encodes a reply as a stream of OpenAI's Responses API. */
 export const encodeResponses: Encoder = (reply) => {
   const { id, model, text, calls, finish, usage } = reply;
   const items = [
