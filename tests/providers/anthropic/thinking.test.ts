@@ -159,31 +159,51 @@ describe("thinking", () => {
 
 describe("generations", () => {
   it.each([
-    { model: "claude-3-7-sonnet-20250219", thinking: "budget", sampling: true },
-    { model: "claude-sonnet-4-20250514", thinking: "budget", sampling: true },
-    { model: "claude-haiku-4-5-20251001", thinking: "budget", sampling: true },
-    { model: "claude-opus-4-6", thinking: "either", sampling: true },
-    { model: "claude-opus-4-7", thinking: "adaptive", sampling: false },
-    { model: "anthropic/claude-opus-4.7", thinking: "adaptive", sampling: false },
-    { model: "claude-sonnet-5", thinking: "adaptive", sampling: false },
-    { model: "claude-haiku-5-5", thinking: "adaptive", sampling: false },
-    { model: "claude-mythos-preview", thinking: "adaptive", sampling: false },
-    { model: "glm-4.7", thinking: "budget", sampling: true },
-    { model: "my-claude", thinking: "budget", sampling: true },
-  ])("$model thinks by $thinking", ({ model, thinking, sampling }) => {
-    expect(traitsOf(model)).toMatchObject({ thinking, sampling });
+    { model: "claude-3-7-sonnet-20250219", thinking: "budget", acceptsSampling: true },
+    { model: "claude-sonnet-4-20250514", thinking: "budget", acceptsSampling: true },
+    { model: "claude-haiku-4-5-20251001", thinking: "budget", acceptsSampling: true },
+    { model: "claude-opus-4-6", thinking: "either", acceptsSampling: true },
+    { model: "claude-opus-4-7", thinking: "adaptive", acceptsSampling: false },
+    { model: "anthropic/claude-opus-4.7", thinking: "adaptive", acceptsSampling: false },
+    { model: "claude-sonnet-5", thinking: "adaptive", acceptsSampling: false },
+    { model: "claude-haiku-5-5", thinking: "adaptive", acceptsSampling: false },
+    { model: "claude-mythos-preview", thinking: "adaptive", acceptsSampling: false },
+    { model: "glm-4.7", thinking: "budget", acceptsSampling: true },
+    { model: "my-claude", thinking: "budget", acceptsSampling: true },
+  ])("$model thinks by $thinking", ({ model, thinking, acceptsSampling }) => {
+    expect(traitsOf(model)).toMatchObject({ thinking, acceptsSampling });
   });
 
   it.each([
-    { model: "claude-opus-5", always: false, byDefault: true, bound: false },
-    { model: "claude-opus-5-5", always: true, byDefault: true, bound: true },
-    { model: "claude-sonnet-5", always: false, byDefault: true, bound: false },
-    { model: "claude-sonnet-5-5", always: true, byDefault: true, bound: true },
-    { model: "claude-haiku-5-5", always: false, byDefault: true, bound: true },
-    { model: "claude-fable-5", always: true, byDefault: true, bound: false },
-    { model: "claude-fable-5-1", always: true, byDefault: true, bound: true },
-    { model: "claude-opus-4-8", always: false, byDefault: false, bound: false },
-  ])("$model thinks always: $always", ({ model, ...traits }) =>
+    { model: "claude-opus-5", alwaysThinks: false, thinksByDefault: true, isBoundToPrefix: false },
+    { model: "claude-opus-5-5", alwaysThinks: true, thinksByDefault: true, isBoundToPrefix: true },
+    {
+      model: "claude-sonnet-5",
+      alwaysThinks: false,
+      thinksByDefault: true,
+      isBoundToPrefix: false,
+    },
+    {
+      model: "claude-sonnet-5-5",
+      alwaysThinks: true,
+      thinksByDefault: true,
+      isBoundToPrefix: true,
+    },
+    {
+      model: "claude-haiku-5-5",
+      alwaysThinks: false,
+      thinksByDefault: true,
+      isBoundToPrefix: true,
+    },
+    { model: "claude-fable-5", alwaysThinks: true, thinksByDefault: true, isBoundToPrefix: false },
+    { model: "claude-fable-5-1", alwaysThinks: true, thinksByDefault: true, isBoundToPrefix: true },
+    {
+      model: "claude-opus-4-8",
+      alwaysThinks: false,
+      thinksByDefault: false,
+      isBoundToPrefix: false,
+    },
+  ])("$model always thinks: $alwaysThinks", ({ model, ...traits }) =>
     expect(traitsOf(model)).toMatchObject(traits),
   );
 });
