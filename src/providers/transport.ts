@@ -52,11 +52,7 @@ export function transport(
     if (/^text\/html\b/i.test(response.headers.get("content-type") ?? ""))
       throw await pageError(response, [apiKey]);
     if (!response.body)
-      throw new ProviderError(
-        "transient",
-        "empty_reply",
-        "The provider sent an empty reply.",
-      );
+      throw new ProviderError("transient", "empty_reply", "The provider sent an empty reply.");
     const { status, headers: received } = response;
     if (!EVENTS.test(received.get("content-type") ?? "")) {
       return new Response(boundedBody(response.body, onBytes, JSON_LIMITS), {
