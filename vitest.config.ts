@@ -15,8 +15,8 @@ const APART = [
   "{proof/{simulation,planted-bugs},tests/{durable-objects,d1,tools,contracts}}/**/*.test.ts",
 ];
 /**
- * Unit tests with megabytes of input or every case of a whole wire format, so that they take half of
- * the time. `npm test` leaves them out; `npm run test:more` and CI run them.
+ * Unit tests with megabytes of input or every case of a whole wire format, so that they take half
+ * of the time. `npm test` leaves them out; `npm run test:more` and CI run them.
  */
 const LONG = [
   "tests/contracts/**/*.test.ts",

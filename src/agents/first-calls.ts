@@ -41,7 +41,8 @@ export function firstCalls({
   history,
   toolsOf,
 }: PlannedTurn): { agent: number; inputTokens: number }[] {
-  const rules = { ...team.rules, personas: false }; // Agents work without personas if these cannot be paid.
+  // Agents work without personas if these cannot be paid.
+  const rules = { ...team.rules, personas: false };
   const request = {
     type: "turn_requested",
     question,

@@ -10,8 +10,8 @@ const SEPARATOR = "·";
 /** Makes a text safe for the inside of a block: well-formed, and without the nonce. */
 export function quote(nonce: string, text: string): string {
   let clean = text.toWellFormed().replaceAll(nonce, "");
-  // A removal may join two halves to a new nonce. Another removal could do the same again and again,
-  // so the new nonce is replaced by a character that no nonce contains.
+  // A removal may join two halves to a new nonce. Another removal could do the same again and
+  // again, so the new nonce is replaced by a character that no nonce contains.
   while (clean.includes(nonce)) clean = clean.replaceAll(nonce, SEPARATOR);
   return clean;
 }

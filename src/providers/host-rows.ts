@@ -204,7 +204,8 @@ export const HOSTS: readonly Host[] = [
     suffixes: ["openrouter.ai"],
     keyNames: ["OPENROUTER_API_KEY"],
     origins: ["https://openrouter.ai"],
-    forcesTools: false, // with a forced call, the request fails if no server of the model supports forcing
+    // With a forced call, the request fails if no server of the model supports forcing
+    forcesTools: false,
   },
   {
     ...DEFAULTS,
@@ -280,7 +281,8 @@ export const HOSTS: readonly Host[] = [
     ...DEFAULTS,
     id: "workers_ai",
     name: "Cloudflare Workers AI",
-    suffixes: ["api.cloudflare.com"], // only this host: the gateway of Cloudflare forwards to other vendors
+    // Only this host: the gateway of Cloudflare forwards to other vendors
+    suffixes: ["api.cloudflare.com"],
     keyNames: ["CLOUDFLARE_API_TOKEN"],
     origins: ["https://api.cloudflare.com"],
     keyPath: /^\/client\/v4\/accounts\/[A-Za-z0-9]+\/ai\/v1$/,

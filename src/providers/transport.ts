@@ -37,8 +37,8 @@ const EVENTS = /^text\/event-stream\b/i;
  * 8. `onBytes` is called for each piece of the body. The size of the body is limited.
  *
  * Two steps are not in this file. Before a call has a slot and a request, `Performer.admitCall`
- * waits for the rate limits of its backend. `withTimeLimits` aborts the signal of a call that is too slow; it
- * measures silence by `onBytes`.
+ * waits for the rate limits of its backend. `withTimeLimits` aborts the signal of a call that is
+ * too slow; it measures silence by `onBytes`.
  */
 export function transport(
   { fetch: network, apiKey, hooks }: Pick<ProviderOptions, "fetch" | "apiKey" | "hooks">,

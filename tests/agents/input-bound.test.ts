@@ -79,7 +79,8 @@ describe("the upper bound of a call's input tokens", () => {
   });
 
   it("is one token per byte if the last message of the counted request has become longer", () => {
-    const emptyReply = [start, replied(first, 90), note("Go on.")]; // the note joins the first message
+    // The note joins the first message
+    const emptyReply = [start, replied(first, 90), note("Go on.")];
     expect(inputBound(requestOf(emptyReply), emptyReply)).toBe(
       inputTokenBound(requestOf(emptyReply)),
     );

@@ -173,8 +173,9 @@ export class Providers {
       // The listener would keep the memory of a crashed process alive.
       signal?.removeEventListener("abort", onAbort);
     };
+    const isOpen = (): boolean => !exchange.isDead() && request.endedAt === null;
     const fail = (why: unknown): void => {
-      if (exchange.isDead() || request.endedAt !== null) return;
+      if (!isOpen()) return;
       close();
       reject(why);
       body?.error(why);
@@ -183,9 +184,7 @@ export class Providers {
     this.#open.add(close);
     signal?.addEventListener("abort", onAbort);
     const schedule = (ms: number, run: () => void): void => {
-      stop = time.timeline.schedule(time.now + ms, () => {
-        if (!exchange.isDead() && request.endedAt === null) run();
-      });
+      stop = time.timeline.schedule(time.now + ms, () => isOpen() && run());
     };
     const respond = (): void => {
       request.headersAt = time.now;
@@ -211,12 +210,11 @@ export class Providers {
       if (plan.ending === "hang") return;
       if (plan.charged && plan.ending === "complete") request.charged = plan.charged;
       close();
-      if (plan.ending === "reset") body?.error(connectionReset());
-      else body?.close();
+      plan.ending === "reset" ? body?.error(connectionReset()) : body?.close();
     };
     const lose = (): void => fail(new Error("Network connection lost."));
-    if (Number.isFinite(plan.afterMs))
-      schedule(plan.afterMs, plan.ending === "lost" ? lose : respond);
+    const begin = plan.ending === "lost" ? lose : respond;
+    if (Number.isFinite(plan.afterMs)) schedule(plan.afterMs, begin);
     return promise;
   }
 

@@ -161,7 +161,8 @@ function finishItem({ grow, doneItems, live }: State, event: Fields): ModelEvent
   const item = returnedHostedItem(fieldsOf(event["item"]));
   const position = positionOf(event);
   grow(CALL_CHARS + JSON.stringify(item).length);
-  doneItems.set(position < 0 ? doneItems.size : position, item); // without a position: order of arrival
+  // Without a position: order of arrival
+  doneItems.set(position < 0 ? doneItems.size : position, item);
   return live.done(position, item);
 }
 

@@ -58,7 +58,8 @@ export function sandboxRunner(
       const onSettled = () => {
         unfinishedRuns -= 1;
       };
-      lastRun = outcome.then(onSettled, onSettled); // the next command also waits for an aborted one
+      // The next command also waits for an aborted one
+      lastRun = outcome.then(onSettled, onSettled);
       return outcomeOrAbort(outcome, request.signal, actsOutside);
     },
   };

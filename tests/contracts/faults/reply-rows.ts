@@ -66,7 +66,8 @@ const ARGUMENTS: readonly FaultRow[] = [
     fault: "tool JSON: a string of 1 MB",
     calls: 1,
     make: whole((text) => text.replaceAll("°", "x".repeat(1_000_000))),
-    codes: ["bad_request"], // of the next call, because the simulated provider rejects a reply that it did not send
+    // Of the next call, because the simulated provider rejects a reply that it did not send
+    codes: ["bad_request"],
     end: "goes on",
   },
   {

@@ -60,14 +60,8 @@ export function describeSilence(wire: Wire): void {
         code: "timeout",
         message: expect.stringMatching(/in total/),
       });
-      task.meta.faults = [
-        {
-          fault: "silence broken by comments, 14 min",
-          format: wire.name,
-          outcome: "timeout",
-          count: 1,
-        },
-      ];
+      const fault = "silence broken by comments, 14 min";
+      task.meta.faults = [{ fault, format: wire.name, outcome: "timeout", count: 1 }];
     });
   });
 }

@@ -38,7 +38,8 @@ describe("a call returns", () => {
       MAX_RESPONSE_BYTES +
         `\n[Cut here: the server sent more than ${MAX_RESPONSE_BYTES} bytes.]`.length,
     );
-    expect(server.sentBytes()).toBeLessThan(MAX_RESPONSE_BYTES * 4); // the server also fills buffers
+    // The server also fills buffers
+    expect(server.sentBytes()).toBeLessThan(MAX_RESPONSE_BYTES * 4);
   });
 
   it("no secret that the server repeats", async () => {

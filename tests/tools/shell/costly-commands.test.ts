@@ -22,7 +22,8 @@ const WRITE_LONG_X = `${SET_LONG_X} echo $x > f;`;
 /** A command that writes this many lines of 64 characters to the file `f`. */
 const writeLines = (count: number): string =>
   `l=${"a".repeat(64)}; printf "$l\\n%.0s" {1..${count}} > f;`;
-const COSTLY_PATTERN = "(a?){500}a{500}[bc]"; // with a literal `b` at the end, only that would be searched
+// With a literal `b` at the end, only that would be searched
+const COSTLY_PATTERN = "(a?){500}a{500}[bc]";
 
 /** A costly pattern for each command that matches patterns, on 131 kB of `a`. */
 const COSTLY_COMMANDS = [
