@@ -15,8 +15,8 @@ const APART = [
   "{proof/{simulation,planted-bugs},tests/{durable-objects,d1,tools,contracts}}/**/*.test.ts",
 ];
 /**
- * Unit tests with megabytes of input or every case of a whole wire format, so that they take half
- * of the time. `npm test` leaves them out; `npm run test:more` and CI run them.
+ * Unit tests that take half of the time: megabytes of input, every case of a wire format, or many
+ * simulated sessions. `npm test` leaves them out; `npm run test:more` and CI run them.
  */
 const LONG = [
   "tests/contracts/**/*.test.ts",
@@ -25,6 +25,7 @@ const LONG = [
   "tests/tools/mcp/hostile-replies.test.ts",
   "tests/durable-objects/session/files/large-workspace.test.ts",
   "tests/local/shell-bundle.test.ts",
+  "proof/simulation/{engine,internal-errors,outside,outside-files,outside-replies}.test.ts",
 ];
 const WORKERS = "{tests,proof}/**/*.workers.test.ts";
 const PROCESS = "{tests,proof}/**/*.process.test.ts";
