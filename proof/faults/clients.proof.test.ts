@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, it } from "vitest";
 import { countOf } from "../counts";
-import { CLIENTS, type ClientFigures, clients } from "./clients/campaign";
+import { CLIENTS, type ClientFigures, playClients } from "./clients/campaign";
 import { toClientReport } from "./clients/report";
 
 /**
@@ -12,7 +12,7 @@ const HISTORIES = countOf("client_histories");
 describe(`the real service withstands misbehaving clients (KILL_SEED=${SEED})`, () => {
   let figures: ClientFigures;
   beforeAll(async () => {
-    figures = await clients({
+    figures = await playClients({
       seed: SEED,
       histories: HISTORIES,
       loudAgents: countOf("agents_of_the_largest_session"),

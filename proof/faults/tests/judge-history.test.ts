@@ -111,7 +111,7 @@ const seenIn = (events: readonly WireEvent[]): PlayedHistory["seen"] =>
 
 /** The session with the changes of a row. */
 const history = (changed: Partial<PlayedHistory>): PlayedHistory => ({
-  left: { log: LOG, status: statusOf(LOG) },
+  final: { log: LOG, status: statusOf(LOG) },
   seen: seenIn(LOG.slice(0, 20)),
   operations: OPERATIONS,
   questions: [
@@ -126,7 +126,7 @@ const history = (changed: Partial<PlayedHistory>): PlayedHistory => ({
 
 /** Another log for new readers, and its status. */
 const withLog = (events: readonly WireEvent[]): Partial<PlayedHistory> => ({
-  left: { log: events, status: statusOf(events) },
+  final: { log: events, status: statusOf(events) },
 });
 const lastOf = (type: WireEvent["type"]): number =>
   LOG.findLastIndex((event) => event.type === type);
@@ -148,7 +148,7 @@ const requests = (...more: RecordedRequest[]): Partial<PlayedHistory> => ({
 });
 const erased = (changed: Partial<PlayedHistory>): Partial<PlayedHistory> => ({
   ...operations(ERASED),
-  left: null,
+  final: null,
   ...changed,
 });
 /**
@@ -207,7 +207,7 @@ const SOUND: readonly { name: string; changed: Partial<PlayedHistory> }[] = [
     name: "erased in its first turn, which is thereby cancelled",
     changed: {
       ...{
-        left: null,
+        final: null,
         seen: seenIn(LOG.slice(0, ONE.length)),
         questions: [{ mark: FIRST, turn: 1 }],
       },
@@ -324,7 +324,7 @@ const ROWS: readonly { name: string; changed: Partial<PlayedHistory>; wrong: str
   },
   {
     name: "a status that differs from the log",
-    changed: { left: { log: LOG, status: statusOf(LOG.slice(0, -1)) } },
+    changed: { final: { log: LOG, status: statusOf(LOG.slice(0, -1)) } },
     wrong: "I19: the service says",
   },
   {

@@ -4,7 +4,7 @@ import { OutputBuffer } from "../output-buffer";
 /** The kept output of a service is bounded, and no key in it is lost. */
 const MOST = 1_000;
 const keptOf = (lines: readonly string[]): string => {
-  const all = new OutputBuffer({ mark: "key-", most: MOST });
+  const all = new OutputBuffer({ mark: "key-", mostChars: MOST });
   for (const line of lines) all.add(line);
   return all.text;
 };
@@ -36,7 +36,7 @@ it.each([
 );
 
 it("cleared output is gone, with its keys", () => {
-  const all = new OutputBuffer({ mark: "key-", most: MOST });
+  const all = new OutputBuffer({ mark: "key-", mostChars: MOST });
   for (const line of ["key-1", ...many("line")]) all.add(line);
   all.clear();
   all.add("new");

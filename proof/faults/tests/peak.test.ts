@@ -75,10 +75,10 @@ it.each<Case>([
   };
   const found = await peakUntil(over.promise, {
     sample,
-    most: MOST,
+    mostLive: MOST,
     models,
     everyMs: 5,
-    restMs: 1_000,
+    mostPauseMs: 1_000,
   });
   expect(found).toEqual({ live: peak, resident: 1 });
   expect([rested, isResting]).toEqual([rests, false]);
@@ -87,10 +87,10 @@ it.each<Case>([
 it("the peak of memory is unknown if the heap could not be measured", async () => {
   const silent = {
     sample: async () => ({ live: null, resident: 1 }),
-    most: MOST,
+    mostLive: MOST,
     models: { pause() {}, resume() {} },
   };
-  await expect(peakUntil(sleep(5), { ...silent, everyMs: 5, moreWithinMs: 20 })).rejects.toThrow(
+  await expect(peakUntil(sleep(5), { ...silent, everyMs: 5, extraTimeMs: 20 })).rejects.toThrow(
     "only 0 times",
   );
 });

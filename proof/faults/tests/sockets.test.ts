@@ -28,7 +28,7 @@ type Case = {
   name: string;
   answer: (nth: number, socket: Socket) => void;
   /** How long a place may stay taken. */
-  fullForMs?: number;
+  retryForMs?: number;
   vanished: number;
   others: string[];
 };
@@ -44,7 +44,7 @@ it.each<Case>([
   {
     name: "not those that retried for too long",
     answer: (_, socket) => socket.write(FULL),
-    fullForMs: 200,
+    retryForMs: 200,
     vanished: 0,
     others: ["429", "429", "429"],
   },
@@ -69,9 +69,9 @@ it.each<Case>([
     vanished: 3,
     others: [],
   },
-])("counts as vanished $name", async ({ answer, fullForMs, vanished, others }) => {
+])("counts as vanished $name", async ({ answer, retryForMs, vanished, others }) => {
   const origin = await serverOf(answer);
-  expect(await connectAndReset(origin, "/events", 3, fullForMs)).toEqual({ vanished, others });
+  expect(await connectAndReset(origin, "/events", 3, retryForMs)).toEqual({ vanished, others });
 });
 
 it("no connection vanishes if the server is closed", async () => {
