@@ -8,15 +8,15 @@ import type {
   SoakArguments,
   StorageArguments,
 } from "./arguments";
-import { campaign, type Figures, replay } from "./kills/campaign";
+import { playKillCampaign, type Figures, replay } from "./kills/campaign";
 import type { Outcome } from "./kills/case";
 import { parseCase } from "./kills/case-arguments";
 import { isSound, percentile, toReport } from "./kills/report";
 import { recordFigures } from "../record-figures";
-import { soak } from "./soak/campaign";
+import { playSoak } from "./soak/campaign";
 import { shortcomings } from "./soak/figures";
 import { toRestLine, toSampleLine, toSoakReport } from "./soak/report";
-import { storageFaults } from "./storage-faults/campaign";
+import { playStorageFaults } from "./storage-faults/campaign";
 import { toStorageFaultReport } from "./storage-faults/report";
 
 const SIGNALS = ["SIGINT", "SIGTERM"] as const;
@@ -45,7 +45,7 @@ export async function play(args: Exclude<FaultsArguments, { type: "help" }>): Pr
 }
 
 async function runKills(args: KillsArguments): Promise<number> {
-  const figures = await campaign({ ...args, onCase: printOutcome });
+  const figures = await playKillCampaign({ ...args, onCase: printOutcome });
   process.stdout.write(toReport(figures));
   if (args.isRecorded)
     await recordFigures("campaigns", { kills: { data: recordedKills(figures) } });
@@ -65,7 +65,7 @@ const recordedKills = ({ kills, places, pairs, runs, recoveryMs, failures }: Fig
 });
 
 async function runStorageFaults({ seed, each, only }: StorageArguments): Promise<number> {
-  const figures = await storageFaults({
+  const figures = await playStorageFaults({
     seed,
     each,
     ...(only === null ? {} : { only }),
@@ -96,7 +96,7 @@ async function runClients({
 
 async function runSoak({ seed, minutes, sessions }: SoakArguments): Promise<number> {
   const interrupted = new AbortController();
-  const figures = await soak({
+  const figures = await playSoak({
     seed,
     minutes,
     sessions,
