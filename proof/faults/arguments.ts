@@ -74,8 +74,8 @@ export type ClientsArguments = {
 };
 export type SoakArguments = { type: "soak"; seed: number; minutes: number; sessions: number };
 /**
- * One case. `kinds`: names of the kinds of runs. `at`: places or times of the kills. Both are texts as
- * the user typed them, with commas between the items.
+ * One case. `kinds`: names of the kinds of runs. `at`: places or times of the kills. Both are texts
+ * as the user typed them, with commas between the items.
  */
 export type CaseArguments = { type: "case"; seed: number; kinds: string; at: string };
 export type KillsArguments = {

@@ -4,8 +4,8 @@ import { CLIENTS, type ClientFigures, playClients } from "./clients/campaign";
 import { toClientReport } from "./clients/report";
 
 /**
- * Misbehaving clients. They test these parts of robustness.md §3: SSE clients, concurrent turns, cancels
- * and resumes, and I16.
+ * Misbehaving clients. They test these parts of robustness.md §3: SSE clients, concurrent turns,
+ * cancels and resumes, and I16.
  */
 const SEED = Number(process.env["KILL_SEED"] ?? Date.now() % 1_000_000);
 const HISTORIES = countOf("client_histories");

@@ -22,8 +22,8 @@ import { toStorageFaultReport } from "./storage-faults/report";
 const SIGNALS = ["SIGINT", "SIGTERM"] as const;
 
 /**
- * Plays the campaign that the arguments select, prints its figures, and returns the exit code. Throws
- * `UsageError` for unknown names.
+ * Plays the campaign that the arguments select, prints its figures, and returns the exit code.
+ * Throws `UsageError` for unknown names.
  */
 export async function play(args: Exclude<FaultsArguments, { type: "help" }>): Promise<number> {
   // The services are stopped when the process exits, so an interrupt must end in a regular exit.

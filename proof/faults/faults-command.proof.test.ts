@@ -11,8 +11,8 @@ import { commandOf as storageFaultCommand } from "./storage-faults/campaign";
 import { toStorageFaultReport } from "./storage-faults/report";
 
 /**
- * Runs the commands that reports print for failures, in a shell. Each command must repeat exactly its
- * failure.
+ * Runs the commands that reports print for failures, in a shell. Each command must repeat exactly
+ * its failure.
  */
 const SEED = 5;
 const FAILED = { problems: ["I13: not finished"], folder: "kept" };
@@ -115,7 +115,9 @@ const FAILURES: readonly { name: string; check: () => Promise<void> }[] = [
   {
     name: "a storage fault, and no other whose name has the same beginning",
     check: async () => {
-      const { code, output } = await runInShell(commandForStorageFault("the clock jumps an hour back"));
+      const { code, output } = await runInShell(
+        commandForStorageFault("the clock jumps an hour back"),
+      );
       expect(figuresIn(output), output).toMatchObject({
         Clock: expect.stringMatching(/^1 faults, \d+ runs, 0 wrong$/),
       });

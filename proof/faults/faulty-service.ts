@@ -26,8 +26,8 @@ const MOST_OUTPUT_CHARS = 8_000_000;
 export class FaultyService {
   readonly #process: ServiceProcess;
   /**
-   * Tools that runs may call. Their server runs as long as the service, because the service receives
-   * the list of repeatable tools at its start.
+   * Tools that runs may call. Their server runs as long as the service, because the service
+   * receives the list of repeatable tools at its start.
    */
   readonly tools: ToolServer;
   readonly #haltedLine = new RegExp(`${HALTED} (\\S+:\\d+)"`);
@@ -65,8 +65,8 @@ export class FaultyService {
   }
 
   /**
-   * The service's output since `clearOutput`. Of a long output, only the newest part and the earlier
-   * lines that contain an agent's key are kept.
+   * The service's output since `clearOutput`. Of a long output, only the newest part and the
+   * earlier lines that contain an agent's key are kept.
    */
   get output(): string {
     return this.#output.text;
@@ -81,8 +81,8 @@ export class FaultyService {
   }
 
   /**
-   * Starts the service, which handles no request before it has its orders. Returns the time until its
-   * first reply, in ms.
+   * Starts the service, which handles no request before it has its orders. Returns the time until
+   * its first reply, in ms.
    */
   async start(orders: Orders = {}): Promise<number> {
     const ms = await this.#process.start();
@@ -92,7 +92,8 @@ export class FaultyService {
 
   /**
    * Applies new orders and returns the observations since the previous orders. The service may halt
-   * at a new crash point before it replies. No earlier crash may be pending: call `cancelCrash` first.
+   * at a new crash point before it replies. No earlier crash may be pending: call `cancelCrash`
+   * first.
    */
   async order(orders: Orders): Promise<Observations> {
     this.#halted = Promise.withResolvers();

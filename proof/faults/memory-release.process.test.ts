@@ -11,8 +11,8 @@ import { sessionPath } from "../../src/protocol/paths";
 const SESSIONS = 4;
 const OVER_WITHIN_MS = 60_000;
 /**
- * Time limit for the release of all objects. The runtime evicts an idle object after ten seconds, and
- * frees its references to the object only while it works.
+ * Time limit for the release of all objects. The runtime evicts an idle object after ten seconds,
+ * and frees its references to the object only while it works.
  */
 const RELEASED_WITHIN_MS = 90_000;
 const CHECK_EVERY_MS = 2_000;
@@ -43,8 +43,8 @@ afterAll(async () => {
 });
 
 /**
- * Reads a session's stream until it ends or breaks, and returns it. Calls `onFirstWords` at the model's
- * first firstWords.
+ * Reads a session's stream until it ends or breaks, and returns its text. Calls `onFirstWords` when
+ * the model's first words arrive.
  */
 async function watch(session: string, onFirstWords: () => void): Promise<string> {
   const response = await fetch(`${service.url}${sessionPath(session)}/events`, {

@@ -5,8 +5,8 @@ import { type SoakFailure, type SoakFigures, shortcomings } from "./soak/figures
 import { toSoakReport } from "./soak/report";
 
 /**
- * A soak of half a minute (robustness.md §3). It shows that the soak itself works. Slow growth shows only
- * after hours.
+ * A soak of half a minute (robustness.md §3). It shows that the soak itself works. Slow growth
+ * shows only after hours.
  */
 const SEED = Number(process.env["KILL_SEED"] ?? Date.now() % 1_000_000);
 const SESSIONS = 4;

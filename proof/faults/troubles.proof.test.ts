@@ -5,8 +5,8 @@ import { STORAGE_FAULTS } from "./storage-faults/list";
 import { toStorageFaultReport } from "./storage-faults/report";
 
 /**
- * Faults of storage, the alarm and the clock. They test these rows of robustness.md §3: R2 and D1, alarm,
- * clock, eviction.
+ * Faults of storage, the alarm and the clock. They test these rows of robustness.md §3: R2 and D1,
+ * alarm, clock, eviction.
  */
 const WANTED = rotated(STORAGE_FAULTS, countOf("storage_faults"));
 const ROUNDS = countOf("storage_fault_rounds");

@@ -2,7 +2,10 @@ import type { Env } from "../../../src/env";
 import { overrideMembers } from "./context";
 import { markPoint, callSeam } from "./state";
 
-/** The deployment's bindings, with a crash point before and after each call, and with the ordered failures. */
+/**
+ * The deployment's bindings, with a crash point before and after each call, and with the ordered
+ * failures.
+ */
 export function faultyBindings(env: Env): Env {
   return {
     ...env,

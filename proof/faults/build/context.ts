@@ -119,7 +119,8 @@ class FaultyStorage {
   #markPoints(point: string, types: readonly string[]): void {
     const names = [point, ...new Set(types.map((type) => `${point}/${type}`))];
     for (const name of names) markPoint(`${this.#prefix}${name}`);
-    for (const activePrefix of activePrefixes()) markPoint(`${this.#prefix}${activePrefix}.${point}`);
+    for (const activePrefix of activePrefixes())
+      markPoint(`${this.#prefix}${activePrefix}.${point}`);
   }
 }
 

@@ -30,7 +30,8 @@ export class SessionObject extends ShippedSession {
     try {
       super(faultyContext(ctx, "session"), faultyBindings(env));
     } finally {
-      leaveBoot(); // Also after a failure of the storage: otherwise all later points would be named `boot.`.
+      // Also after a failure of the storage: otherwise all later points would be named `boot.`.
+      leaveBoot();
     }
     if (!isKnown) return;
     markPoint("boot.end");
@@ -83,7 +84,8 @@ async function control(request: Request, { SESSIONS, BUCKET }: FaultyEnv): Promi
   if (session === null) return Response.json(applyOrders(await request.json()));
   const object = SESSIONS.get(SESSIONS.idFromName(sessionName(null, LOCAL_TENANT, session)));
   if (searchParams.has("stored")) {
-    // Counted before the files are read. If a job is left, the caller asks again, so it misses no file.
+    // Counted before the files are read. If a job is left, the caller asks again, so it misses no
+    // file.
     const left = await object.filesLeft();
     return Response.json({
       ...(await readStoredSnapshots(BUCKET, sessionPrefix(LOCAL_TENANT, session))),

@@ -7,7 +7,9 @@ import {
   type Observations,
 } from "./orders";
 
-/** The orders of this process and its observations. All objects share one process and this state. */
+/**
+ * The orders of this process and its observations. All objects share one process and this state.
+ */
 
 /** The machine's time of day, Unix ms. Saved before `Date.now` is replaced. */
 const machineNow = Date.now.bind(Date);
@@ -87,8 +89,8 @@ export const errorOf = ({ seam, message }: Failure): Error =>
   new Error(message ?? `${seam}: internal error`);
 
 /**
- * Makes a call of a seam and applies its ordered failure. `emptyResult`: what the call returns if it
- * finds nothing; omitted if that cannot happen.
+ * Makes a call of a seam and applies its ordered failure. `emptyResult`: what the call returns if
+ * it finds nothing; omitted if that cannot happen.
  */
 export async function callSeam<T>(
   seam: Seam,

@@ -4,7 +4,13 @@ import { within } from "../../../simulated/service/within";
 import { freePort } from "../../../simulated/service/loopback";
 import { FaultyService } from "../faulty-service";
 import { startRunServers } from "../runs/run-servers";
-import { playCrowd, MOST_READERS, playSlowReaders, VANISHING_READERS, playVanishingReaders } from "./crowd";
+import {
+  playCrowd,
+  MOST_READERS,
+  playSlowReaders,
+  VANISHING_READERS,
+  playVanishingReaders,
+} from "./crowd";
 import { Evidence } from "./evidence";
 import { playHistories } from "./history";
 import { playStrangeIds } from "./ids";

@@ -28,7 +28,9 @@ const READERS_PER_WAVE = MOST_READERS / 2;
 /** Number of connections that vanish. */
 export const VANISHING_READERS = WAVES * READERS_PER_WAVE;
 const STARTED_WITHIN_MS = 60_000;
-/** Less than the time after which a silent model fails, because the models pause during this wait. */
+/**
+ * Less than the time after which a silent model fails, because the models pause during this wait.
+ */
 const ADMITTED_WITHIN_MS = 100_000;
 const STORY_SPEED = 2.8;
 const CROWD_READERS = 500;
@@ -36,8 +38,8 @@ const SLOW_READERS = 20;
 /** Limit of the live heap during the largest allowed session. */
 const MOST_LIVE_BYTES = 96 * 1024 * 1024;
 /**
- * Far more than the socket buffers of a paused reader hold. A slow reader of so long a log must fall
- * behind and be disconnected.
+ * Far more than the socket buffers of a paused reader hold. A slow reader of so long a log must
+ * fall behind and be disconnected.
  */
 const SURELY_BEHIND_BYTES = 14 * 1024 * 1024;
 
@@ -127,7 +129,9 @@ export async function playCrowd(world: World): Promise<string[]> {
       ...(await verdictOf(id, world, () => providers.requests())),
       ...(refused >= fewestRefused
         ? []
-        : [`only ${refused} of ${CROWD_READERS} readers had to retry, with a limit of ${MOST_READERS}`]),
+        : [
+            `only ${refused} of ${CROWD_READERS} readers had to retry, with a limit of ${MOST_READERS}`,
+          ]),
     ];
   } finally {
     await providers.close();
@@ -239,7 +243,11 @@ export function slowReaderProblems({
     : [`the largest session has only ${logBytes} bytes of log: no reader had to fall behind`];
 }
 
-async function startLoudSession(url: string, { baseUrl }: LoudProvider, count: number): Promise<string> {
+async function startLoudSession(
+  url: string,
+  { baseUrl }: LoudProvider,
+  count: number,
+): Promise<string> {
   const agents = Array.from({ length: count }, (_, nth) => ({ id: `loud-${nth}`, model: "loud" }));
   const config = { orchestrator: { max_new_answers_per_agent: 3 } };
   return (await new ServiceClient(url).start({ baseUrl, agents, config })).session_id;

@@ -48,7 +48,9 @@ export class Evidence {
     for (const name of this.#files.keys()) if (name.startsWith(prefix)) this.#files.delete(name);
   }
 
-  /** Writes the evidence to a new folder beside the evidence of other failures. Returns the folder. */
+  /**
+   * Writes the evidence to a new folder beside the evidence of other failures. Returns the folder.
+   */
   async keep(failed: Omit<FailedCase, "runs">, service: FaultyService): Promise<string> {
     const folder = await keepCase({ ...failed, runs: this.runs }, service);
     for (const [name, content] of this.#files) await writeFile(path.join(folder, name), content());

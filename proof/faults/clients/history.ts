@@ -23,19 +23,21 @@ const CLIENTS = 20;
 const OPERATIONS_PER_CLIENT = 4;
 /** The longest pause before an operation. */
 const MOST_PAUSE_MS = 160;
-/** A client that resumes connects so often: it reads, disconnects in the middle, and reads again. */
+/**
+ * A client that resumes connects so often: it reads, disconnects in the middle, and reads again.
+ */
 const CONNECTIONS_PER_RESUME = 2;
 /**
- * A client that resumes waits so long for its first event. If it has all events, it receives nothing
- * while no model writes.
+ * A client that resumes waits so long for its first event. If it has all events, it receives
+ * nothing while no model writes.
  */
 const QUIET_MS = 1_000;
 /** On average, one in so many histories has a client that erases the session. */
 const HISTORIES_PER_ERASE = 3;
 
 /**
- * After the last operation, the last turn must end within this time (I13). After that, the whole log
- * must be readable within the same time.
+ * After the last operation, the last turn must end within this time (I13). After that, the whole
+ * log must be readable within the same time.
  */
 const OVER_WITHIN_MS = 60_000;
 /** The model of all agents. `answer` is the text that this model presents. */
@@ -54,7 +56,9 @@ export async function playHistories(world: World, count: number): Promise<string
   world.note(
     `clients resumed from an id ${resumeCounts.fromIds} times and received ${resumeCounts.events} events`,
   );
-  return resumeCounts.events > 0 ? problems : [...problems, "no client that resumed received an event"];
+  return resumeCounts.events > 0
+    ? problems
+    : [...problems, "no client that resumed received an event"];
 }
 
 /** How often clients resumed from an event id, and how many events they received then. */
@@ -102,11 +106,17 @@ async function playHistory(
   return problems.map((problem) => `history ${seed} of ${id}: ${problem}`);
 }
 
-async function judgeSession(session: Session, requests: () => RecordedRequest[]): Promise<string[]> {
+async function judgeSession(
+  session: Session,
+  requests: () => RecordedRequest[],
+): Promise<string[]> {
   const final = session.isErased ? null : await session.waitUntilIdle();
   await waitForClosedRequests({ requests });
   const { seen, operations, questions } = session;
-  const streamProblems = [...seen.problems, ...(final === null ? [] : seen.differencesFrom(session.log))];
+  const streamProblems = [
+    ...seen.problems,
+    ...(final === null ? [] : seen.differencesFrom(session.log)),
+  ];
   return [
     ...streamProblems,
     ...judgeHistory({
@@ -123,7 +133,11 @@ async function judgeSession(session: Session, requests: () => RecordedRequest[])
 /** A text that only one question contains, so that its requests can be found. */
 const newMark = (): string => crypto.randomUUID();
 
-async function actAtRandom(session: Session, chance: Chance, erasesSession: boolean): Promise<void> {
+async function actAtRandom(
+  session: Session,
+  chance: Chance,
+  erasesSession: boolean,
+): Promise<void> {
   /** For each read of this client, the number of the last event that it received. */
   const ids: number[] = [];
   for (let nth = 0; nth < OPERATIONS_PER_CLIENT; nth += 1) {
@@ -223,8 +237,8 @@ class Session {
   erase = () => this.#recordOperation(this.#path, { method: "DELETE" }, () => ({ type: "erased" }));
 
   /**
-   * Reads a page of events. Each event must equal the event that other clients received. Returns the
-   * number of the last event, if any.
+   * Reads a page of events. Each event must equal the event that other clients received. Returns
+   * the number of the last event, if any.
    */
   async page(after: number): Promise<number[]> {
     const { status, body } = await this.#client.ask(`${this.#path}/events?limit=50&after=${after}`);

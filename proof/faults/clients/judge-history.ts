@@ -147,8 +147,8 @@ function answerProblems(log: readonly WireEvent[], answer: string): string[] {
 }
 
 /**
- * For each turn that ended as cancelled, the number of its first event, if a client had requested the
- * cancel before that end.
+ * For each turn that ended as cancelled, the number of its first event, if a client had requested
+ * the cancel before that end.
  */
 function cancelsIn(
   log: readonly WireEvent[],

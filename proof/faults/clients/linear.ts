@@ -1,9 +1,9 @@
 /** One client's operation on a session. `from`: its start. `to`: its end. Any monotonic clock. */
 export type Operation = { from: number; to: number; result: OperationResult };
 /**
- * `started`: a turn began. `refused`: no turn began, because `turn` was running. `cancelled`: `turn`
- * was the last turn and has this status. `read`: the statuses of all turns, and the number of the last
- * event. `erased`: the session was erased. `gone`: the session did not exist.
+ * `started`: a turn began. `refused`: no turn began, because `turn` was running. `cancelled`:
+ * `turn` was the last turn and has this status. `read`: the statuses of all turns, and the number
+ * of the last event. `erased`: the session was erased. `gone`: the session did not exist.
  */
 export type OperationResult =
   | { type: "started"; turn: number }

@@ -35,7 +35,7 @@ export type LoudProvider = {
  * vote. Chunks are large because the size of the session matters, not the number of tokens.
  */
 export async function startLoudProvider(): Promise<LoudProvider> {
-  let callCount = 0;
+  let calls = 0;
   const waiting = new Set<object>();
   let mostWaiting = 0;
   let gate = Promise.withResolvers<void>();
@@ -56,22 +56,27 @@ export async function startLoudProvider(): Promise<LoudProvider> {
       );
     };
     const call = async (name: string, args: object) => {
-      callCount += 1;
+      calls += 1;
       await send({
         role: "assistant",
         tool_calls: [
-          { index: 0, id: `call_${callCount}`, type: "function", function: { name, arguments: "" } },
+          {
+            index: 0,
+            id: `call_${calls}`,
+            type: "function",
+            function: { name, arguments: "" },
+          },
         ],
       });
       for (const chunk of toChunks(JSON.stringify(args)))
         await send({ tool_calls: [{ index: 0, function: { arguments: chunk } }] });
       await send({}, "tool_calls");
     };
-    if (offered.has("new_answer")) await call("new_answer", { content: longText(callCount) });
+    if (offered.has("new_answer")) await call("new_answer", { content: longText(calls) });
     else if (offered.has("vote"))
       await call("vote", { agent_id: firstAlias(offered.get("vote")), reason: "It is long." });
     else {
-      for (const chunk of toChunks(longText(callCount))) await send({ content: chunk });
+      for (const chunk of toChunks(longText(calls))) await send({ content: chunk });
       await send({}, "stop");
     }
     res.end("data: [DONE]\n\n");

@@ -10,8 +10,8 @@ const UsageSchema = z.object({
 });
 
 /**
- * Memory in bytes. `live`: the service's heap after a garbage collection, with buffers; `null` if the
- * inspector did not answer. `resident`: the resident memory of the whole process.
+ * Memory in bytes. `live`: the service's heap after a garbage collection, with buffers; `null` if
+ * the inspector did not answer. `resident`: the resident memory of the whole process.
  */
 export type MemorySample = { live: number | null; resident: number };
 
@@ -167,7 +167,8 @@ function countObjectsIn(json: string, name: string): number {
   ];
   let count = 0;
   for (let node = 0; node < nodes.length; node += fields.length) {
-    if (nodes[node + typeOffset] === objectType && strings[nodes[node + nameOffset] ?? -1] === name) count += 1;
+    if (nodes[node + typeOffset] === objectType && strings[nodes[node + nameOffset] ?? -1] === name)
+      count += 1;
   }
   return count;
 }

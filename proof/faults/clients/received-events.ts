@@ -22,7 +22,9 @@ export class ReceivedEvents {
       if (number !== after + 1 + nth)
         this.problems.push(`I2: received event ${number} instead of ${after + 1 + nth}`);
       if (!firstFrame.equals(frame))
-        this.problems.push(`I1: event ${number} has two versions: ${shorten(frame)} and ${shorten(firstFrame)}`);
+        this.problems.push(
+          `I1: event ${number} has two versions: ${shorten(frame)} and ${shorten(firstFrame)}`,
+        );
     }
     return after + frames.length;
   }

@@ -3,7 +3,9 @@ import { setTimeout as sleep } from "node:timers/promises";
 
 const MOST_SILENCE_MS = 20_000;
 const RETRY_MS = 50;
-/** Connections that vanished earlier may still count against the limit, but not longer than this. */
+/**
+ * Connections that vanished earlier may still count against the limit, but not longer than this.
+ */
 const RETRY_FOR_MS = 10_000;
 
 const TOO_MANY_READERS = "429";
@@ -18,9 +20,9 @@ const STATUS_LINE_BYTES = 12;
 export type ResetCounts = { vanished: number; others: string[] };
 
 /**
- * Opens raw connections to a stream and resets each connection once it is admitted. A connection that
- * is refused because of too many readers is retried for `retryForMs`. Resolves when all connections
- * are closed.
+ * Opens raw connections to a stream and resets each connection once it is admitted. A connection
+ * that is refused because of too many readers is retried for `retryForMs`. Resolves when all
+ * connections are closed.
  */
 export async function connectAndReset(
   origin: string,

@@ -7,8 +7,8 @@ import type { World } from "./world";
 import { sessionPath } from "../../../src/protocol/paths";
 
 /**
- * Problems of a session whose only turn must have completed, in sentences. Reads the session's whole
- * log again. Checks this log against the session's status and the requests that reached its
+ * Problems of a session whose only turn must have completed, in sentences. Reads the session's
+ * whole log again. Checks this log against the session's status and the requests that reached its
  * providers.
  */
 export async function verdictOf(

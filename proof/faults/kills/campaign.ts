@@ -26,8 +26,8 @@ type CampaignOptions = {
   /** The named places to kill at. Omitted: all. */
   places?: readonly Place[];
   /**
-   * Number of pairs of places to reach: a kill at a named place, then a kill at a second place during
-   * or after recovery. A pair counts only if both places are reached.
+   * Number of pairs of places to reach: a kill at a named place, then a kill at a second place
+   * during or after recovery. A pair counts only if both places are reached.
    */
   pairs: number;
   /** Number of services that run side by side. */
@@ -64,8 +64,8 @@ const DRAWS_PER_PAIR = 6;
 /** The campaign ends after so many failed cases: each case keeps its evidence on disk. */
 const MOST_FAILURES = 20;
 /**
- * The most plans for so many kills. A kill counts only if a run was active, and most plans have such
- * a kill. The limit ends a campaign in which no kill counts.
+ * The most plans for so many kills. A kill counts only if a run was active, and most plans have
+ * such a kill. The limit ends a campaign in which no kill counts.
  */
 const mostPlansFor = (kills: number): number => 20 + 4 * kills;
 
@@ -104,8 +104,8 @@ export const noFigures = (seed: number): Figures => ({
 });
 
 /**
- * Data that all lanes share. `command`: repeats the campaign. `tries`: how often a plan is played at
- * most until it reaches its places.
+ * Data that all lanes share. `command`: repeats the campaign. `tries`: how often a plan is played
+ * at most until it reaches its places.
  */
 type CampaignRun = {
   figures: Figures;
@@ -118,7 +118,8 @@ async function playPlans(plans: Iterator<Plan>, run: CampaignRun, lanes: number)
   const startedAt = performance.now();
   // Prepared one after the other, because `prepare` changes the environment.
   const services: FaultyService[] = [];
-  for (let prepared = 0; prepared < lanes; prepared += 1) services.push(await FaultyService.prepare());
+  for (let prepared = 0; prepared < lanes; prepared += 1)
+    services.push(await FaultyService.prepare());
   await Promise.all(services.map((service) => playLane(service, plans, run)));
   run.figures.seconds = (performance.now() - startedAt) / 1_000;
   return run.figures;
@@ -173,16 +174,14 @@ export const commandOf = ({
 type Lane = CampaignRun & { service: FaultyService };
 
 /**
- * Plays a plan, and repeats it if it missed a required place. A repetition kills at the first visit of
- * each place, because some runs reach a place only once.
+ * Plays a plan, and repeats it if it missed a required place. A repetition kills at the first visit
+ * of each place, because some runs reach a place only once.
  */
 async function playUntilReached(plan: Plan, lane: Lane): Promise<FinishedRuns[]> {
   const played: FinishedRuns[] = [];
   for (;;) {
-    const { outcome, ledger } = await playWithProviders(
-      played.length === 0 ? plan : withFirstVisits(plan),
-      playLane,
-    );
+    const nextPlan = played.length === 0 ? plan : withFirstVisits(plan);
+    const { outcome, ledger } = await playWithProviders(nextPlan, lane);
     played.push(ledger);
     if (!plan.isWanted || outcome.missed.length === 0) return played;
     if (played.length === lane.tries) {
@@ -230,8 +229,8 @@ export function* plansOf(options: CampaignOptions, figures: Figures): Generator<
 }
 
 /**
- * Yields plans for named places first, because all places are required. Then yields plans for pairs,
- * and for kills of any kind until there are enough kills.
+ * Yields plans for named places first, because all places are required. Then yields plans for
+ * pairs, and for kills of any kind until there are enough kills.
  */
 function* allPlans(
   { seed, kills, atRandom = 0, eachPlace, places = PLACES, pairs }: CampaignOptions,
@@ -314,7 +313,11 @@ function pairPlan(seed: number, chance: Chance): Plan {
   };
 }
 
-async function recordOutcome(outcome: Outcome, figures: Figures, service: FaultyService): Promise<void> {
+async function recordOutcome(
+  outcome: Outcome,
+  figures: Figures,
+  service: FaultyService,
+): Promise<void> {
   const { plan, killed, missed, problems, runs } = outcome;
   const points = plan.kills
     .slice(0, killed.length)

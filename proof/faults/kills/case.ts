@@ -11,8 +11,8 @@ import type { Run } from "../runs/run";
 export type Kill = { afterMs: number } | CrashPoint;
 /**
  * One case: kinds of runs, and kills of the service that serves them. The seed draws all other
- * choices. `isWanted`: the places of the kills must be reached. `isPair`: the case counts as a pair of
- * places if both are reached.
+ * choices. `isWanted`: the places of the kills must be reached. `isPair`: the case counts as a pair
+ * of places if both are reached.
  */
 export type Plan = {
   seed: number;
@@ -23,8 +23,8 @@ export type Plan = {
 };
 /**
  * One kill. `where`: its place or time. `killedAt`: when the signal was sent. `goneAt`: when the
- * process had exited. Both are `performance.now()`. `activeRuns`: runs that were active at the kill.
- * `healthyMs`: time from the restart to the first reply of the service.
+ * process had exited. Both are `performance.now()`. `activeRuns`: runs that were active at the
+ * kill. `healthyMs`: time from the restart to the first reply of the service.
  */
 export type KillRecord = {
   where: string;
@@ -111,13 +111,14 @@ async function playKills(
   }
 }
 
-const describeKill = (kill: Kill): string => ("afterMs" in kill ? `${kill.afterMs} ms` : nameOf(kill));
+const describeKill = (kill: Kill): string =>
+  "afterMs" in kill ? `${kill.afterMs} ms` : nameOf(kill);
 
 const ordersFor = (kill: Kill | undefined) => ({ crash: kill && "point" in kill ? kill : null });
 
 /**
- * Waits for the moment or the place of a kill. `false` if the place was not reached; its crash is then
- * cancelled.
+ * Waits for the moment or the place of a kill. `false` if the place was not reached; its crash is
+ * then cancelled.
  */
 async function waitForKill(
   kill: Kill,

@@ -5,9 +5,9 @@ import type { KindName } from "../runs/kinds";
 
 /**
  * A named crash point with a kind of run that reaches it. `restarted`: the point is reached only
- * after an earlier kill. `first`: the crash point of that earlier kill; omitted if any earlier kill is enough.
- * `visits`: such runs reach the point at least so often. The points are defined in `../build/context.ts`, `sending.ts` and
- * `bindings.ts`.
+ * after an earlier kill. `first`: the crash point of that earlier kill; omitted if any earlier kill
+ * is enough. `visits`: such runs reach the point at least so often. The points are defined in
+ * `../build/context.ts`, `sending.ts` and `bindings.ts`.
  */
 export type Place = {
   point: string;
@@ -22,8 +22,9 @@ type EventType = SessionEvent["type"];
 type InterruptionEvent = "tool.unknown" | "tool.interrupted";
 const STAGES = ["open", "durable"] as const;
 /**
- * For each type of event, the kind of run in which the process is killed: once just before the event
- * is on disk (`open`), and once just after (`durable`). Some types need one kind for each stage.
+ * For each type of event, the kind of run in which the process is killed: once just before the
+ * event is on disk (`open`), and once just after (`durable`). Some types need one kind for each
+ * stage.
  */
 const KINDS_OF_EVENTS: Readonly<
   Record<

@@ -3,13 +3,15 @@ import type { KillRecord } from "./case";
 import type { Run } from "../runs/run";
 
 type InterruptedRun = { watchers: readonly Pick<Run["watchers"][number], "frames" | "cameAt">[] };
-type KillTimes = Pick<KillRecord, "killedAt" | "goneAt"> & { activeRuns: readonly InterruptedRun[] };
+type KillTimes = Pick<KillRecord, "killedAt" | "goneAt"> & {
+  activeRuns: readonly InterruptedRun[];
+};
 
 /**
- * For each interrupted run, the time in ms from the signal until the run's watcher received the next
- * useful event. Two kinds of events do not count: events that the process logged before its exit, and
- * the report of an interrupted call. If a second kill comes before that event, the run has no figure
- * for the first kill.
+ * For each interrupted run, the time in ms from the signal until the run's watcher received the
+ * next useful event. Two kinds of events do not count: events that the process logged before its
+ * exit, and the report of an interrupted call. If a second kill comes before that event, the run
+ * has no figure for the first kill.
  */
 export function recoveryTimes(kills: readonly KillTimes[]): number[] {
   return kills.flatMap(({ activeRuns, ...times }, nth) => {

@@ -60,7 +60,10 @@ export function toReport(figures: Figures): string {
 function byStage(atPlace: Figures["atPlace"]): Record<string, number> {
   const stages = Map.groupBy(Object.entries(atPlace), ([name]) => name.split("/")[0] ?? name);
   return Object.fromEntries(
-    [...stages].map(([stage, counts]) => [stage, counts.reduce((sum, [, count]) => sum + count, 0)]),
+    [...stages].map(([stage, counts]) => [
+      stage,
+      counts.reduce((sum, [, count]) => sum + count, 0),
+    ]),
   );
 }
 
@@ -83,7 +86,10 @@ const failureLines = ({ problems, folder, command }: Figures["failures"][number]
   "",
 ];
 
-/** The value below which this share of the values is. For few values, a high share is the maximum. */
+/**
+ * The value at this share of the sorted values: 0.5 gives the median. For few values, a high share
+ * gives the maximum.
+ */
 export const percentile = (values: readonly number[], share: number): number => {
   const sorted = [...values].sort((a, b) => a - b);
   return sorted[Math.min(sorted.length - 1, Math.floor(share * sorted.length))] ?? Number.NaN;

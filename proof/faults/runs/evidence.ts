@@ -4,7 +4,9 @@ import type { Run } from "./run";
 
 const EVIDENCE = "node_modules/.cache/massgen-edge/faults";
 
-/** A failed case. `command`: repeats the case. `story`: details that the command does not contain. */
+/**
+ * A failed case. `command`: repeats the case. `story`: details that the command does not contain.
+ */
 export type FailedCase = {
   name: string;
   command: string;
@@ -33,8 +35,8 @@ export async function keepCase(
 }
 
 /**
- * Copies everything that a service wrote to a new folder. Returns this folder, and the given command,
- * which repeats the campaign.
+ * Copies everything that a service wrote to a new folder. Returns this folder, and the given
+ * command, which repeats the campaign.
  */
 export async function keepStorage(
   problems: readonly string[],

@@ -3,8 +3,9 @@ import type { RecordedRequest } from "../../../simulated/providers/ledger";
 import { type Situation, toSituation } from "../../../simulated/providers/situation";
 
 /**
- * The data of a run that show which answers its agents saw. The evidence are the requests that reached
- * the providers; claims of the log do not count. Each check of this file returns problems in sentences.
+ * The data of a run that show which answers its agents saw. The evidence are the requests that
+ * reached the providers; claims of the log do not count. Each check of this file returns problems
+ * in sentences.
  */
 type ExposureRecord = {
   events: readonly WireEvent[];
@@ -74,14 +75,17 @@ const answersIn = (events: readonly WireEvent[]): Answer[] =>
   events.flatMap((event) => (event.type === "answer.submitted" ? [event] : []));
 
 /** The last of these requests that had arrived at this time. */
-const lastRequestBefore = (requests: readonly RecordedRequest[], at: number): RecordedRequest | undefined =>
+const lastRequestBefore = (
+  requests: readonly RecordedRequest[],
+  at: number,
+): RecordedRequest | undefined =>
   requests.findLast(({ startedAt }) => startedAt <= at + CLOCK_TOLERANCE_MS);
 
 /**
  * I5: the request that led to a vote showed the chosen answer under its author's alias, as the
  * author's newest answer. That request is the last one before the vote that offered the vote tool.
- * Earlier requests do not count, because a kill may have interrupted them. If the service's clock was
- * wrong, one request with the answer is enough.
+ * Earlier requests do not count, because a kill may have interrupted them. If the service's clock
+ * was wrong, one request with the answer is enough.
  */
 function voteProblems({ events, requestsByAgent, isClockRight }: ExposureRecord): string[] {
   return events.flatMap((vote) => {
@@ -95,7 +99,9 @@ function voteProblems({ events, requestsByAgent, isClockRight }: ExposureRecord)
         ? [event.aliases[answer?.agent ?? ""]]
         : [],
     )[0];
-    const voteRequests = (requestsByAgent.get(vote.agent) ?? []).filter((request) => offers(request, "vote"));
+    const voteRequests = (requestsByAgent.get(vote.agent) ?? []).filter((request) =>
+      offers(request, "vote"),
+    );
     const last = lastRequestBefore(voteRequests, vote.at);
     const checked = isClockRight ? (last ? [last] : []) : voteRequests;
     const isShown = ({ shown }: Situation) =>
@@ -107,12 +113,16 @@ function voteProblems({ events, requestsByAgent, isClockRight }: ExposureRecord)
 }
 
 /**
- * I22: before an agent has its own answer in an attempt, no request to its model contains the answer
- * of another agent, neither as a block nor as text. Requests that offer an answer but no vote are
- * always checked. If the service's clock was right, all requests before the agent's answer are
- * checked too.
+ * I22: before an agent has its own answer in an attempt, no request to its model contains the
+ * answer of another agent, neither as a block nor as text. Requests that offer an answer but no
+ * vote are always checked. If the service's clock was right, all requests before the agent's answer
+ * are checked too.
  */
-function earlyExposureProblems({ events, requestsByAgent, isClockRight }: ExposureRecord): string[] {
+function earlyExposureProblems({
+  events,
+  requestsByAgent,
+  isClockRight,
+}: ExposureRecord): string[] {
   return [...requestsByAgent].flatMap(([agent, requests]) => {
     const times = isClockRight ? intervalsWithoutAnswer(events, agent) : [];
     const texts = textsOfPeersOnly(events, agent);
@@ -147,7 +157,9 @@ function intervalsWithoutAnswer(
         event.type === "attempt.settled" ||
         (event.type === "answer.submitted" && event.agent === agent),
     );
-    return [{ from: start.at, until: (first?.at ?? Number.POSITIVE_INFINITY) - CLOCK_TOLERANCE_MS }];
+    return [
+      { from: start.at, until: (first?.at ?? Number.POSITIVE_INFINITY) - CLOCK_TOLERANCE_MS },
+    ];
   });
 }
 
@@ -184,7 +196,9 @@ function cutReplyProblems({ events, requestsByAgent, isClockRight }: ExposureRec
       event.type === "vote.cast" || (event.type === "answer.submitted" && event.origin === "tool");
     if (!isDecision) return [];
     const subject = `cut: ${event.type === "vote.cast" ? "a vote" : "an answer"} of ${event.agent}`;
-    const reply = (requestsByAgent.get(event.agent) ?? []).findLast(({ startedAt }) => startedAt < event.at);
+    const reply = (requestsByAgent.get(event.agent) ?? []).findLast(
+      ({ startedAt }) => startedAt < event.at,
+    );
     if (!reply) return [`${subject}, whose model received no request`];
     return reply.outcome === "completed"
       ? []

@@ -23,8 +23,8 @@ import { reachedTools, type ToolRequest, toolProblems } from "./tool-records";
 import { fileAccessProblems } from "./file-accesses";
 
 /**
- * The platform lets six requests of an object wait for headers at once. The service uses at most five
- * of them: four for model calls, and one for a request to a tool server (I14).
+ * The platform lets six requests of an object wait for headers at once. The service uses at most
+ * five of them: four for model calls, and one for a request to a tool server (I14).
  */
 export const MOST_AWAITING_HEADERS = { models: 4, inAll: 5 } as const;
 /** A request that begins so soon after an acknowledged cancel may already have been in flight. */
@@ -137,13 +137,16 @@ function streamProblems(run: FinishedRun, log: readonly Buffer[]): string[] {
   const summary = firstTurn.filter((frame) => toEvent(frame).type !== "stream.delta");
   return run.watchers.flatMap((watcher, nth) => {
     const expected = nth === run.watchers.length - 1 ? summary : log;
-    return watcher.bytes.equals(Buffer.concat(expected)) ? [] : [firstDifference(watcher, expected, nth)];
+    return watcher.bytes.equals(Buffer.concat(expected))
+      ? []
+      : [firstDifference(watcher, expected, nth)];
   });
 }
 
 function firstDifference({ frames }: Reader, expected: readonly Buffer[], nth: number): string {
   const at = expected.findIndex((frame, place) => !frames[place]?.equals(frame));
-  const [received, logged] = at < 0 ? [frames[expected.length], undefined] : [frames[at], expected[at]];
+  const [received, logged] =
+    at < 0 ? [frames[expected.length], undefined] : [frames[at], expected[at]];
   return `I1: watcher ${nth} got ${shorten(received)} where the log has ${shorten(logged)}`;
 }
 
@@ -201,7 +204,9 @@ async function storedFileProblems(
 function endProblems(events: readonly WireEvent[], { kind, turns }: FinishedRun): string[] {
   const ends = events.filter(({ type }) => isTerminal(type));
   const wrong = ends.filter(({ type }) => !kind.ends.some((end) => end === type));
-  const internalErrors = ends.filter((event) => event.type === "turn.failed" && event.code === "internal");
+  const internalErrors = ends.filter(
+    (event) => event.type === "turn.failed" && event.code === "internal",
+  );
   const settled = events.findLast((event) => event.type === "attempt.settled");
   const answers = events.flatMap((event) =>
     event.type === "turn.completed" ? [event.answer] : [],
@@ -294,7 +299,8 @@ export function requestsAfterEnd(
   if (at === null) return [];
   const late = requests.filter((one) => one.startedAt > at + IN_FLIGHT_MS && !isLeaveMessage(one));
   const open = requests.filter(
-    (one) => (one.endedAt === null || one.endedAt > at + CLOSED_WITHIN_MS) && !isListeningRequest(one),
+    (one) =>
+      (one.endedAt === null || one.endedAt > at + CLOSED_WITHIN_MS) && !isListeningRequest(one),
   );
   return [
     ...(late.length === 0
@@ -361,7 +367,9 @@ export const statusIn = (log: readonly WireEvent[], turn: number): string | null
 const logLengthsAtKills = (events: readonly WireEvent[], killedAt: readonly number[]): number[] =>
   killedAt.map((death) => events.findLastIndex(({ at }) => at <= death) + 1);
 
-/** I17: no frame contains a key. The service's output is checked elsewhere, for all runs together. */
+/**
+ * I17: no frame contains a key. The service's output is checked elsewhere, for all runs together.
+ */
 const keyLeaks = (log: readonly Buffer[], canary: string): string[] =>
   log.some((frame) => frame.includes(canary)) ? ["I17: the agents' key is in an event"] : [];
 

@@ -77,7 +77,10 @@ const withFiles = (makeAgent: AgentMaker): AgentMaker => {
 };
 
 const SERVER_NAMES = { toolsUrl: "box", askingUrl: "desk", silentUrl: "queue" } as const;
-const withServers = (makeAgent: AgentMaker, servers: readonly (keyof typeof SERVER_NAMES)[]): AgentMaker => {
+const withServers = (
+  makeAgent: AgentMaker,
+  servers: readonly (keyof typeof SERVER_NAMES)[],
+): AgentMaker => {
   return (providers) => {
     const { backend, ...agent } = makeAgent(providers);
     const named = servers.map((url) => [SERVER_NAMES[url], { url: providers[url] }]);
@@ -249,8 +252,8 @@ export const KINDS = {
     answer: YES,
   },
   /**
-   * Its models cost nothing, because the cost of an erased session cannot be read and compared with the
-   * tenant's charge.
+   * Its models cost nothing, because the cost of an erased session cannot be read and compared with
+   * the tenant's charge.
    */
   erased: { agents: teamOf(unpriced), userAction: "erase", ends: [], answer: null },
 } as const satisfies Record<string, Kind>;

@@ -15,9 +15,9 @@ const SESSION_PREFIX = "session_";
 const FOLDERS_WITH_SESSIONS = ["d1", "do"] as const;
 
 /**
- * I17: no file that a stopped service wrote contains a key, because the service encrypts keys before
- * it stores them. Reads the databases with their write-ahead logs, and R2. Returns problems in
- * sentences.
+ * I17: no file that a stopped service wrote contains a key, because the service encrypts keys
+ * before it stores them. Reads the databases with their write-ahead logs, and R2. Returns problems
+ * in sentences.
  */
 export async function keysOnDisk(storage: string): Promise<string[]> {
   const entries = await readdir(storage, { recursive: true, withFileTypes: true });

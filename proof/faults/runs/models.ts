@@ -64,7 +64,9 @@ const hoarder = worksOnFiles({
   ],
   answer: "At 100 °C, which is among all the numbers of the heap.",
 });
-/** Calls tools before its answer, its vote and its presentation. `place_order` is not repeatable. */
+/**
+ * Calls tools before its answer, its vote and its presentation. `place_order` is not repeatable.
+ */
 const buyer = worksOnFiles({
   first: [
     ["place_order", { text: "a pot" }],
@@ -122,8 +124,8 @@ const queuer = worksOnFiles({ first: [["mcp__queue__wait", {}]], answer: NOTHING
 
 const look = (): [string, Record<string, unknown>] => ["list_directory", {}];
 /**
- * Lists files instead of a vote until its limit of calls. If the other agent voted for this agent, it
- * presents.
+ * Lists files instead of a vote until its limit of calls. If the other agent voted for this agent,
+ * it presents.
  */
 const restless = worksOnFiles({
   answer: YES,

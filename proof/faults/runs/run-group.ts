@@ -8,8 +8,8 @@ import { judgeRun } from "./judge";
 import { Run } from "./run";
 
 /**
- * Once no fault is active, every run ends within these limits (I13). The time is enough for a watchdog
- * (10 s), the back-off of a call, and the run itself.
+ * Once no fault is active, every run ends within these limits (I13). The time is enough for a
+ * watchdog (10 s), the back-off of a call, and the run itself.
  */
 export const DEFAULT_LIMITS: TimeLimits = { totalMs: 60_000, quietMs: 60_000 };
 const CHECK_EVERY_MS = 200;
@@ -20,8 +20,8 @@ const JUDGED_WITHIN_MS = 60_000;
 export type Host = Pick<FaultyService, "url" | "tools" | "killedAt" | "output" | "clearOutput">;
 
 /**
- * `totalMs`: the longest duration of a run. `quietMs`: the longest time without an event. Both count
- * from `since` (`performance.now()`), or from the call of `verdict` if this call is later.
+ * `totalMs`: the longest duration of a run. `quietMs`: the longest time without an event. Both
+ * count from `since` (`performance.now()`), or from the call of `verdict` if this call is later.
  */
 export type TimeLimits = { totalMs: number; quietMs: number; since?: number };
 
@@ -89,8 +89,8 @@ export class RunGroup {
   }
 
   /**
-   * Waits for the end of all runs. Returns `null` if they ended in time, otherwise the limit that they
-   * exceeded, in words.
+   * Waits for the end of all runs. Returns `null` if they ended in time, otherwise the limit that
+   * they exceeded, in words.
    */
   async #exceededLimit(): Promise<string | null> {
     const askedAt = performance.now();
@@ -104,7 +104,9 @@ export class RunGroup {
       const [at, since] = [performance.now(), Math.max(askedAt, from)];
       if (at - since > totalMs) return `${totalMs} ms`;
       const activeRuns = this.runs.filter(({ isOver }) => !isOver);
-      const quietest = Math.min(...activeRuns.map(({ lastEventAt }) => Math.max(since, lastEventAt)));
+      const quietest = Math.min(
+        ...activeRuns.map(({ lastEventAt }) => Math.max(since, lastEventAt)),
+      );
       if (at - quietest > quietMs) return `${quietMs} ms without an event`;
     }
   }

@@ -17,12 +17,14 @@ import { keyOf } from "./exposure";
 import type { ToolRequest } from "./tool-records";
 
 /**
- * Under each of these caps, the third call of the run must wait for the first two. The smallest cap is
- * used up before the story ends.
+ * Under each of these caps, the third call of the run must wait for the first two. The smallest cap
+ * is used up before the story ends.
  */
 const CAPS_USD = [0.002, 0.005, 0.01, 0.015, 0.02] as const;
 const LATEST_ACTION_MS = 1_400;
-/** Longer than all retries of R2, which the service makes after one, two, four and eight seconds. */
+/**
+ * Longer than all retries of R2, which the service makes after one, two, four and eight seconds.
+ */
 const STORED_WITHIN_MS = 30_000;
 
 /** The list has times in whole seconds. A larger tolerance costs at most one more page. */
@@ -131,15 +133,17 @@ export class Run {
   requests(): readonly RecordedRequest[] {
     const all = this.#options.providers.requests();
     this.#requests.push(
-      ...all.slice(this.#searchedCount).filter(({ body }) => JSON.stringify(body).includes(this.mark)),
+      ...all
+        .slice(this.#searchedCount)
+        .filter(({ body }) => JSON.stringify(body).includes(this.mark)),
     );
     this.#searchedCount = all.length;
     return this.#requests;
   }
 
   /**
-   * All calls of this run that reached a tool. Their keys begin with the session's id. Calls without a
-   * key are included, because they may belong to this run.
+   * All calls of this run that reached a tool. Their keys begin with the session's id. Calls
+   * without a key are included, because they may belong to this run.
    */
   toolCalls(): ReceivedCall[] {
     const { tools, providers } = this.#options;
@@ -179,7 +183,9 @@ export class Run {
     return (await this.#options.client.ask(`${sessionPath(this.session)}/events?limit=1000`)).body;
   }
 
-  /** Ids of all listed sessions with this run's question. Reads the list back to the run's start. */
+  /**
+   * Ids of all listed sessions with this run's question. Reads the list back to the run's start.
+   */
   async listedIds(): Promise<string[]> {
     const found: string[] = [];
     for (let after = ""; ; ) {
@@ -213,8 +219,8 @@ export class Run {
   }
 
   /**
-   * The files of an answer or a presentation of the first turn, read from the API: `{sha256} {size}`
-   * by path.
+   * The files of an answer or a presentation of the first turn, read from the API: `{sha256}
+   * {size}` by path.
    */
   async answerFiles(attempt: number, label: string): Promise<Record<string, string>> {
     const { client } = this.#options;
@@ -255,7 +261,8 @@ export class Run {
   }
 
   /**
-   * Erases the session, also if the reply to its start was lost. Throws if the service does not reply.
+   * Erases the session, also if the reply to its start was lost. Throws if the service does not
+   * reply.
    */
   async erase(): Promise<void> {
     if (this.session === "") this.session = (await this.listedIds())[0] ?? "";
@@ -287,8 +294,8 @@ export class Run {
   }
 
   /**
-   * Four watchers: the first reconnects at once, the second waits before it reconnects, the third also
-   * disconnects by itself, and the fourth reads the summary of the first turn.
+   * Four watchers: the first reconnects at once, the second waits before it reconnects, the third
+   * also disconnects by itself, and the fourth reads the summary of the first turn.
    */
   #watch(): Watcher[] {
     const { url } = this.#options.client;

@@ -10,8 +10,8 @@ import type { Run } from "./run";
 export const LEDGER = "the tenant's ledger";
 
 /**
- * Wait between the end of the last run and the check of the ledger, because clients receive the end of
- * a turn before the tenant does. Each settlement takes a few syncs of a disk that may be busy.
+ * Wait between the end of the last run and the check of the ledger, because clients receive the end
+ * of a turn before the tenant does. Each settlement takes a few syncs of a disk that may be busy.
  */
 export const SETTLED_WITHIN_MS = 8_000;
 
@@ -25,8 +25,8 @@ type WatchedRun = Pick<Run, "session"> & {
 };
 
 /**
- * The data of finished runs that the check of the ledger needs. Contains nothing else, because there
- * may be many runs.
+ * The data of finished runs that the check of the ledger needs. Contains nothing else, because
+ * there may be many runs.
  */
 export function toFinishedRuns({
   runs,
@@ -55,10 +55,10 @@ function endsIn(frames: readonly Buffer[]): { turn: number; usd: number }[] {
 const TOLERANCE_USD = 1e-6;
 
 /**
- * Checks I12 in the databases of a stopped service: no tenant has the lease of a finished turn, each
- * turn was charged once, and no session has an undelivered message. Sessions of failed runs are not
- * reported again. If there are such sessions, the sums are not compared. Erased runs must cost
- * nothing, because their cost can no longer be read.
+ * Checks I12 in the databases of a stopped service: no tenant has the lease of a finished turn,
+ * each turn was charged once, and no session has an undelivered message. Sessions of failed runs
+ * are not reported again. If there are such sessions, the sums are not compared. Erased runs must
+ * cost nothing, because their cost can no longer be read.
  */
 export function ledgerProblems(storage: string, finished: readonly FinishedRuns[]): string[] {
   const unsound = finished.filter(({ isSound }) => !isSound);
@@ -115,8 +115,8 @@ const keyedEndsOf = ({ runs }: FinishedRuns): { key: string; usd: number }[] =>
 type DatabaseQuery = { className: string; table: string; sql: string };
 
 /**
- * Rows from all databases of a class that have this table. Reads one database at a time, because there
- * may be thousands.
+ * Rows from all databases of a class that have this table. Reads one database at a time, because
+ * there may be thousands.
  */
 function queryDatabases(
   storage: string,
@@ -134,9 +134,11 @@ function queryDatabases(
     .filter((file) => file.endsWith(".sqlite") && existsSync(file))
     .flatMap((file) => {
       const database = new DatabaseSync(file);
-      const hasTable = rows(database, `SELECT 1 FROM sqlite_master WHERE name = '${table}'`).length > 0;
+      const hasTable =
+        rows(database, `SELECT 1 FROM sqlite_master WHERE name = '${table}'`).length > 0;
       const found = hasTable ? rows(database, sql) : [];
-      // Without this, garbage collection closes the database later and removes files during other reads.
+      // Without this, garbage collection closes the database later and removes files during other
+      // reads.
       database.close();
       return found;
     });

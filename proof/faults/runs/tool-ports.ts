@@ -1,7 +1,7 @@
 /**
- * Ports of the tool servers that runs use. A service must know the origin of each tool server at its
- * start, but each case starts its own servers later. So these servers use a fixed range of ports, below
- * the ports that the system uses for outgoing connections.
+ * Ports of the tool servers that runs use. A service must know the origin of each tool server at
+ * its start, but each case starts its own servers later. So these servers use a fixed range of
+ * ports, below the ports that the system uses for outgoing connections.
  */
 const FIRST = 29_900;
 const COUNT = 90;

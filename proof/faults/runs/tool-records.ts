@@ -6,9 +6,9 @@ import type { ReceivedCall } from "../../../simulated/providers/tool-server";
 import { callIdentityOf } from "./file-accesses";
 
 /**
- * A request that reached the server of a tool. `leaving`: reports only that a call or the connection
- * has ended. `listening`: receives the server's messages and stays open as long as the connection.
- * `work`: any other request.
+ * A request that reached the server of a tool. `leaving`: reports only that a call or the
+ * connection has ended. `listening`: receives the server's messages and stays open as long as the
+ * connection. `work`: any other request.
  */
 export type ToolRequest = RequestTimes & { purpose: "work" | "leaving" | "listening" };
 
@@ -23,12 +23,14 @@ export function purposeOf({
   return method === "GET" || message === "subscriptions/listen" ? "listening" : "work";
 }
 
-/** The end of an idempotency key: turn, attempt, the agent's position, round, the model's call id. */
+/**
+ * The end of an idempotency key: turn, attempt, the agent's position, round, the model's call id.
+ */
 const KEY = /_tool_(\d+)_(\d+)_(\d+)_(\d+)_(.+)$/;
 
 /**
- * Calls that reached the tools. The key of a call contains the call's place in the log. The checks of
- * I8 and I9 use the result.
+ * Calls that reached the tools. The key of a call contains the call's place in the log. The checks
+ * of I8 and I9 use the result.
  */
 export function reachedTools(
   calls: readonly ReceivedCall[],
@@ -54,8 +56,8 @@ export const KEYLESS = "reached its server without a key";
 
 /**
  * Problems of the evidence for the checks of I8 and I9. Each answered call of the log must have
- * reached its tool, each call must carry a key, and there must be at least one call. `mayBeNone`: no
- * call is needed, because the run may have been cancelled before its first call.
+ * reached its tool, each call must carry a key, and there must be at least one call. `mayBeNone`:
+ * no call is needed, because the run may have been cancelled before its first call.
  */
 export function toolProblems(
   calls: readonly ReceivedCall[],

@@ -37,8 +37,8 @@ const FAULT_EVERY_MS = 10_000;
 const SAMPLE_EVERY_MS = { long: 60_000, short: 15_000 } as const;
 const SHORT_MINUTES = 5;
 /**
- * About so many times, a soak pauses all sessions to sample the heap at rest. The limits below keep most
- * of the time for sessions.
+ * About so many times, a soak pauses all sessions to sample the heap at rest. The limits below keep
+ * most of the time for sessions.
  */
 const REST_COUNT = 10;
 const REST_EVERY_MS = { least: 240_000, most: 1_800_000 } as const;
@@ -48,21 +48,21 @@ const REST_EVERY_MS = { least: 240_000, most: 1_800_000 } as const;
  */
 const AT_REST_WITHIN_MS = 40_000;
 /**
- * The soak ends after so many failures. Each failure keeps its evidence, so more failures could fill
- * the disk overnight.
+ * The soak ends after so many failures. Each failure keeps its evidence, so more failures could
+ * fill the disk overnight.
  */
 const MOST_FAILURES = 20;
 /**
- * The soak does not start, or ends, with less free space: the evidence of the last failures must fit.
- * The sessions of a night need more space than this.
+ * The soak does not start, or ends, with less free space: the evidence of the last failures must
+ * fit. The sessions of a night need more space than this.
  */
 const MIN_FREE_BYTES = 1_000_000_000;
 
 /**
- * Runs sessions on one service without a restart, with a fault every ten seconds. Judges each finished
- * run and keeps only its data for the check of the ledger. When the time is up, no further session or
- * fault starts, the active sessions end, and everything on disk is checked. Throws if the service
- * cannot be started, and `UsageError` if the disk is nearly full.
+ * Runs sessions on one service without a restart, with a fault every ten seconds. Judges each
+ * finished run and keeps only its data for the check of the ledger. When the time is up, no further
+ * session or fault starts, the active sessions end, and everything on disk is checked. Throws if
+ * the service cannot be started, and `UsageError` if the disk is nearly full.
  */
 export async function playSoak(options: SoakOptions): Promise<SoakFigures> {
   await refuseFullDisk(tmpdir(), MIN_FREE_BYTES);
@@ -199,10 +199,15 @@ class Soak {
     };
   }
 
-  /** Pauses the sessions for each sample, because garbage of active sessions would hide the growth. */
+  /**
+   * Pauses the sessions for each sample, because garbage of active sessions would hide the growth.
+   */
   async #sampleAtRestUntilOver(startedAt: number): Promise<void> {
     const { least, most } = REST_EVERY_MS;
-    const everyMs = Math.min(most, Math.max(least, (this.#parts.options.minutes * 60_000) / REST_COUNT));
+    const everyMs = Math.min(
+      most,
+      Math.max(least, (this.#parts.options.minutes * 60_000) / REST_COUNT),
+    );
     for (;;) {
       await rest(everyMs, this.#end.signal);
       if (this.#end.signal.aborted) return;

@@ -52,14 +52,16 @@ export class FaultInjector {
   }
 
   /**
-   * Since when no fault is active and no fault will follow, `performance.now()`. `null` before that.
+   * Since when no fault is active and no fault will follow, `performance.now()`. `null` before
+   * that.
    */
   get quietSince(): number | null {
     return this.#quietSince;
   }
 
   /**
-   * Injects faults until `end` is aborted, then clears them. Throws if the service rejects orders repeatedly.
+   * Injects faults until `end` is aborted, then clears them. Throws if the service rejects orders
+   * repeatedly.
    */
   async injectUntil(end: AbortSignal): Promise<void> {
     const { everyMs, seed } = this.#options;
@@ -72,7 +74,11 @@ export class FaultInjector {
       const { fault, targets, chance } = faultDraw(seed, nth);
       const at = Date.now();
       try {
-        const met = await this.#inject(fault, pickSome(this.#runningTargets(), targets, chance), end);
+        const met = await this.#inject(
+          fault,
+          pickSome(this.#runningTargets(), targets, chance),
+          end,
+        );
         this.#recordFault({ at, name: fault.name, met });
         failedInARow = 0;
       } catch (error) {
@@ -86,8 +92,8 @@ export class FaultInjector {
   }
 
   /**
-   * Clears all orders. Retries, because one late reply must not leave the orders in force. Throws if
-   * the service rejects the request repeatedly.
+   * Clears all orders. Retries, because one late reply must not leave the orders in force. Throws
+   * if the service rejects the request repeatedly.
    */
   async #clearOrders(): Promise<Observations> {
     for (let tries = 1; ; tries += 1) {

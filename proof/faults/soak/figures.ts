@@ -19,7 +19,9 @@ export type Sample = {
 /** A sample of an idle service. */
 export type RestSample = Pick<Sample, "minutes" | "live" | "resident">;
 
-/** A fault. `tried`: how often it was drawn. `met`: how often a call, an alarm or a session met it. */
+/**
+ * A fault. `tried`: how often it was drawn. `met`: how often a call, an alarm or a session met it.
+ */
 export type FaultCount = { name: string; tried: number; met: number };
 
 export type SoakFailure = {
@@ -58,12 +60,15 @@ type SoakGrowth = {
 };
 
 /**
- * `each`: bytes on disk per session. `growth`: increase of this number per thousand sessions, in bytes.
+ * `each`: bytes on disk per session. `growth`: increase of this number per thousand sessions, in
+ * bytes.
  */
 export type DiskUse = { each: number; growth: Slope | null };
 
 const MB = 1_000_000;
-/** The share of the time without samples for growth: the first growth is compiled code and caches. */
+/**
+ * The share of the time without samples for growth: the first growth is compiled code and caches.
+ */
 const WARM_UP_SHARE = 0.1;
 
 /** The growth after the first tenth of the time. */
@@ -84,15 +89,15 @@ export function growthOf({
 
 function perHour<Seen extends { minutes: number }>(
   all: readonly Seen[],
-  valueOf: (seen: Seen) => number | null,
+  readValue: (seen: Seen) => number | null,
 ): Slope | null {
-  const points = all.map((seen) => ({ x: seen.minutes / 60, bytes: valueOf(seen) }));
+  const points = all.map((seen) => ({ x: seen.minutes / 60, bytes: readValue(seen) }));
   return theilSen(points.flatMap(({ x, bytes }) => (bytes === null ? [] : [{ x, y: bytes / MB }])));
 }
 
 /**
- * Compares each sample with the next one. The slope of the totals would depend on chance, because they
- * are a running sum.
+ * Compares each sample with the next one. The slope of the totals would depend on chance, because
+ * they are a running sum.
  */
 function diskUseOf(samples: readonly Sample[]): DiskUse | null {
   const [first, last] = [samples[0], samples.at(-1)];
@@ -108,7 +113,9 @@ function diskUseOf(samples: readonly Sample[]): DiskUse | null {
 
 /** From this duration on, growth is a failure. */
 export const MEANINGFUL_MINUTES = 30;
-/** From this duration on, the whole interval must be below the limit. A shorter soak is too noisy. */
+/**
+ * From this duration on, the whole interval must be below the limit. A shorter soak is too noisy.
+ */
 const PROOF_MINUTES = 240;
 /** Allowed growth of the live heap, in MB per hour. */
 export const MOST_HEAP_GROWTH = 1;
@@ -148,5 +155,7 @@ function heapShortcomings(figures: SoakFigures): string[] {
       `the heap grew by ${heap.each.toFixed(1)} MB an hour, by ${heap.low.toFixed(1)} at least`,
     ];
   const isAcceptable = figures.minutes < PROOF_MINUTES || heap.high <= MOST_HEAP_GROWTH;
-  return isAcceptable ? [] : [`the heap may have grown by as much as ${heap.high.toFixed(1)} MB an hour`];
+  return isAcceptable
+    ? []
+    : [`the heap may have grown by as much as ${heap.high.toFixed(1)} MB an hour`];
 }

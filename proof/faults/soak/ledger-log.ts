@@ -4,7 +4,9 @@ import { tmpdir } from "node:os";
 import path from "node:path";
 import type { FinishedRuns } from "../runs/tenant-ledger";
 
-/** A file with the finished runs for the check of the ledger. A long soak has too many for memory. */
+/**
+ * A file with the finished runs for the check of the ledger. A long soak has too many for memory.
+ */
 export class LedgerLog {
   readonly #file: string;
   readonly #removeFolder = () => rmSync(path.dirname(this.#file), { recursive: true, force: true });

@@ -91,9 +91,9 @@ const megabytes = (bytes: number): string => `${(bytes / 1_000_000).toFixed(1)} 
 /** The first and the last value. */
 function firstAndLast<Seen extends Sample | RestSample>(
   samples: readonly Seen[],
-  valueOf: (sample: Seen) => number | null,
+  readValue: (sample: Seen) => number | null,
 ): string {
-  const seen = samples.map(valueOf).filter((bytes) => bytes !== null);
+  const seen = samples.map(readValue).filter((bytes) => bytes !== null);
   const [first, last] = [seen[0], seen.at(-1)];
   return first === undefined || last === undefined
     ? "never seen"

@@ -67,9 +67,9 @@ export class ResourceSampler {
   }
 
   /**
-   * Memory of an idle service. `live` is the smallest of several measurements. Before each of them, a
-   * request makes the runtime work, because only then it frees references to evicted objects. Returns
-   * `null` if the process is gone; other parts of the soak report that.
+   * Memory of an idle service. `live` is the smallest of several measurements. Before each of them,
+   * a request makes the runtime work, because only then it frees references to evicted objects.
+   * Returns `null` if the process is gone; other parts of the soak report that.
    */
   async sampleAtRest(startedAt: number): Promise<RestSample | null> {
     const minutes = (performance.now() - startedAt) / 60_000;
@@ -108,8 +108,8 @@ export class ResourceSampler {
   }
 
   /**
-   * Makes one measurement at a time, through one connection. With two connections, the inspector stops
-   * answering on both.
+   * Makes one measurement at a time, through one connection. With two connections, the inspector
+   * stops answering on both.
    */
   #live(): Promise<number | null> {
     const measurement = this.#lastMeasurement.then(() => this.#measureHeap());
@@ -129,8 +129,8 @@ export class ResourceSampler {
 
 /**
  * Bytes of the files below a folder. Files may be deleted meanwhile; `du` then reports an error and
- * counts the other files. `du` runs in its own process group, because Ctrl-C reaches all processes of
- * this command's group.
+ * counts the other files. `du` runs in its own process group, because Ctrl-C reaches all processes
+ * of this command's group.
  */
 async function bytesOnDisk(folder: string): Promise<number> {
   const du = spawn("du", ["-sk", folder], { detached: true, stdio: ["ignore", "pipe", "ignore"] });

@@ -35,13 +35,13 @@ type Options = {
 };
 
 /**
- * Limits while faults are active. On a busy machine, faults delay calls repeatedly, so a run may take
- * long. But it must produce an event in time: a call may wait a minute for its rate limit.
+ * Limits while faults are active. On a busy machine, faults delay calls repeatedly, so a run may
+ * take long. But it must produce an event in time: a call may wait a minute for its rate limit.
  */
 const LIMITS_UNDER_FAULTS: TimeLimits = { totalMs: 1_800_000, quietMs: 150_000 };
 /**
- * After the last fault, the limits of the other campaigns apply (I13), with more time for each session.
- * In other campaigns a few runs take two seconds. Here all sessions share the machine.
+ * After the last fault, the limits of the other campaigns apply (I13), with more time for each
+ * session. In other campaigns a few runs take two seconds. Here all sessions share the machine.
  */
 const EXTRA_MS_PER_SESSION = 5_000;
 const OUTPUT_CHECK_MS = 1_000;

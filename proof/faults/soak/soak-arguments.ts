@@ -2,7 +2,9 @@ import { UsageError, wholeNumber } from "../../../local/command-line";
 
 /** Default number of concurrent sessions. */
 export const SESSIONS = 50;
-/** A week. The limit is needed because Node's timers fire at once if their delay exceeds 24 days. */
+/**
+ * A week. The limit is needed because Node's timers fire at once if their delay exceeds 24 days.
+ */
 const MOST_MINUTES = 7 * 24 * 60;
 const SUPPORTED: readonly string[] = ["soak", "sessions", "seed"];
 

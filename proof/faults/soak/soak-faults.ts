@@ -33,8 +33,8 @@ const OTHER_FAULTS: readonly SoakFault[] = [
 ];
 
 /**
- * The faults of a soak: other faults, and the failures of those storage faults that need no kill, do
- * not change the clock, and use at least one kind of run that a soak draws.
+ * The faults of a soak: other faults, and the failures of those storage faults that need no kill,
+ * do not change the clock, and use at least one kind of run that a soak draws.
  */
 export const SOAK_FAULTS: readonly SoakFault[] = [
   ...STORAGE_FAULTS.filter(isTemporary).flatMap(toSoakFaults),

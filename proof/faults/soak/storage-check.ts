@@ -16,8 +16,9 @@ type Options = {
 type StorageFinding = Pick<SoakFailure, "name" | "problems">;
 
 /**
- * Ends the service and checks everything that it wrote. If there are problems, keeps these files. Never
- * throws: an error of a check is returned as a failure, so that the figures of hours are not lost.
+ * Ends the service and checks everything that it wrote. If there are problems, keeps these files.
+ * Never throws: an error of a check is returned as a failure, so that the figures of hours are not
+ * lost.
  */
 export async function checkStorage({
   service,

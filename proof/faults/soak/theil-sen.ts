@@ -3,7 +3,8 @@ import { quantile } from "../../bench/arithmetic";
 type Point = { x: number; y: number };
 
 /**
- * `each`: growth of `y` per unit of `x`. `low` and `high`: its 95 % interval. `points`: number of points.
+ * `each`: growth of `y` per unit of `x`. `low` and `high`: its 95 % interval. `points`: number of
+ * points.
  */
 export type Slope = { each: number; low: number; high: number; points: number };
 
@@ -13,11 +14,11 @@ const FEWEST_POINTS = 3;
 const DEVIATIONS_OF_95_PERCENT = 1.96;
 
 /**
- * The Theil-Sen estimator: the median of the slopes between all pairs of points, with Sen's confidence
- * interval. Almost a third of the points may be outliers. With few points, the interval is the full
- * range of the slopes. The errors of the points must be independent. In a running sum, neighbouring
- * points have similar errors, so the interval would be too narrow. Pairs with equal `x` are ignored.
- * `null` if too few points or slopes remain.
+ * The Theil-Sen estimator: the median of the slopes between all pairs of points, with Sen's
+ * confidence interval. Almost a third of the points may be outliers. With few points, the interval
+ * is the full range of the slopes. The errors of the points must be independent. In a running sum,
+ * neighbouring points have similar errors, so the interval would be too narrow. Pairs with equal
+ * `x` are ignored. `null` if too few points or slopes remain.
  */
 export function theilSen(points: readonly Point[]): Slope | null {
   const slopes = points

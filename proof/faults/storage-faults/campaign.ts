@@ -25,7 +25,7 @@ type StorageFaultFailure = {
 
 type StorageFaultOptions = {
   seed: number;
-  /** How often each fault is outcomes. */
+  /** How often each fault is played. */
   each: number;
   /** Only the fault of this name, or the faults whose names contain this text. */
   only?: string;
@@ -38,9 +38,9 @@ type StorageFaultOptions = {
 const DAY_MS = 86_400_000;
 
 /**
- * Separates the faults that set the clock days ahead from the other faults. The faults with days ahead
- * must be played first: a tenant forgets turns that ended long ago, so a later jump of the clock would
- * make it forget charged turns.
+ * Separates the faults that set the clock days ahead from the other faults. The faults with days
+ * ahead must be played first: a tenant forgets turns that ended long ago, so a later jump of the
+ * clock would make it forget charged turns.
  */
 export function byDaysAhead(some: readonly StorageFault[]): {
   ahead: StorageFault[];
@@ -114,7 +114,9 @@ async function storageFailures(
   const ledger = ledgerProblems(storage, outcomes.map(toFinishedRuns));
   return [
     ...(await keepStorageFailure(LEDGER, ledger, { service, seed })),
-    ...(outcomes.length > 0 ? await keepStorageFailure(DISK, await keysOnDisk(storage), { service, seed }) : []),
+    ...(outcomes.length > 0
+      ? await keepStorageFailure(DISK, await keysOnDisk(storage), { service, seed })
+      : []),
   ];
 }
 

@@ -4,8 +4,8 @@ import type { Orders, Observations } from "../build/orders";
 export class Effects {
   readonly #unmet: string[] = [];
   /**
-   * Whether some orders changed the clock or delayed alarms. One effect of all these orders is enough,
-   * because some orders are in force only for a moment.
+   * Whether some orders changed the clock or delayed alarms. One effect of all these orders is
+   * enough, because some orders are in force only for a moment.
    */
   readonly #isExpected = { wrongTimes: false, lateAlarms: false };
   readonly #counts = { wrongTimes: 0, lateAlarms: 0 };

@@ -111,7 +111,9 @@ export const STORAGE_FAULTS: readonly StorageFault[] = [
     row: "R2 and D1",
     name: "R2 answers 429 while files are stored",
     kinds: ["files", "files"],
-    from: withFailures(failing("r2", "fails", { match: "put", times: 6, message: TOO_MANY_REQUESTS })),
+    from: withFailures(
+      failing("r2", "fails", { match: "put", times: 6, message: TOO_MANY_REQUESTS }),
+    ),
   },
   {
     row: "R2 and D1",

@@ -10,8 +10,8 @@ import { Effects } from "./effects";
 export type Step = { afterMs: number } & (
   | { orders: Orders }
   /**
-   * Fires the alarm of each run `alarms` times concurrently. With `asking`, each session also receives
-   * a request at the same time.
+   * Fires the alarm of each run `alarms` times concurrently. With `asking`, each session also
+   * receives a request at the same time.
    */
   | { alarms: number; asking?: boolean }
   /** The platform resets each run's object. */
@@ -20,7 +20,9 @@ export type Step = { afterMs: number } & (
   | { kills: true; stays?: true }
 );
 
-/** A fault of the service's environment during runs. Each run must still end as its kind requires. */
+/**
+ * A fault of the service's environment during runs. Each run must still end as its kind requires.
+ */
 export type StorageFault = {
   /** The row of robustness.md §3. */
   row: "R2 and D1" | "Alarm" | "Clock" | "Storage" | "Eviction";
@@ -30,9 +32,9 @@ export type StorageFault = {
   from?: Orders;
   steps?: readonly Step[];
   /**
-   * The first step waits for this state. `running`: all runs have begun; then at least one step must
-   * come while a run is still active. `acknowledged`: the service has acknowledged each run's cancel or
-   * erase.
+   * The first step waits for this state. `running`: all runs have begun; then at least one step
+   * must come while a run is still active. `acknowledged`: the service has acknowledged each run's
+   * cancel or erase.
    */
   once?: "running" | "acknowledged";
 };
@@ -78,14 +80,17 @@ async function playSteps(
     activeOrders = next;
   };
   if (once)
-    await waitUntil(READY_WITHIN_MS, `all runs to be ${once}`, () => group.runs.every(IS_READY[once]));
+    await waitUntil(READY_WITHIN_MS, `all runs to be ${once}`, () =>
+      group.runs.every(IS_READY[once]),
+    );
   for (const step of steps) {
     await sleep(step.afterMs);
     activeCount += group.runs.filter(({ isRunning }) => isRunning).length;
     if ("orders" in step) await replaceOrders(step.orders);
     else if ("kills" in step) {
       const next = step.stays ? activeOrders : {};
-      await replaceOrders(activeOrders); // Records the effects so far. The orders stay in force until the kill.
+      // Records the effects so far. The orders stay in force until the kill.
+      await replaceOrders(activeOrders);
       await service.kill();
       await service.start(next);
       activeOrders = next;
@@ -93,7 +98,8 @@ async function playSteps(
   }
   const problems = [...(await group.verdict())];
   await replaceOrders({});
-  const runProblems = once === "running" && activeCount === 0 ? ["no step came while a run was active"] : [];
+  const runProblems =
+    once === "running" && activeCount === 0 ? ["no step came while a run was active"] : [];
   return [...problems, ...effects.problems(), ...runProblems];
 }
 
@@ -112,7 +118,8 @@ async function injectStep(
   const injections = startedRuns().map((run) =>
     "alarms" in step ? service.fireAlarm(run.session, step.alarms) : service.reset(run.session),
   );
-  const requests = "asking" in step && step.asking ? startedRuns().map((run) => run.sessionReply()) : [];
+  const requests =
+    "asking" in step && step.asking ? startedRuns().map((run) => run.sessionReply()) : [];
   await Promise.all([...injections, ...requests]);
 }
 

@@ -4,14 +4,18 @@ import { STORAGE_FAULTS } from "../storage-faults/list";
 import type { StorageFault } from "../storage-faults/storage-fault";
 
 /**
- * The order of the storage faults. The tenant's ledger is read after all faults, so no fault may make
- * the tenant forget earlier charges.
+ * The order of the storage faults. The tenant's ledger is read after all faults, so no fault may
+ * make the tenant forget earlier charges.
  */
 const WEEKS_MS = 21 * 86_400_000;
 const PLAIN: StorageFault = { row: "Clock", name: "any", kinds: ["story"] };
 
 it.each<{ name: string; fault: Partial<StorageFault>; isAhead: boolean }>([
-  { name: "a clock weeks ahead from the start", fault: { from: { skewMs: WEEKS_MS } }, isAhead: true },
+  {
+    name: "a clock weeks ahead from the start",
+    fault: { from: { skewMs: WEEKS_MS } },
+    isAhead: true,
+  },
   {
     name: "a clock weeks ahead at a later step",
     fault: { steps: [{ afterMs: 5, orders: { skewMs: WEEKS_MS } }] },

@@ -6,9 +6,9 @@ import type { WireEvent } from "../../../src/protocol/events";
 import { CANARY, EVENTS, recordedRun, REQUESTS, requestContent } from "./recorded-run";
 
 /**
- * A recorded run keeps the rules about the answers that agents are shown. Each row changes one request,
- * and the run then breaks one rule. In the run, ada answers. During ada's tool call, ada is shown bela's
- * second answer, and then ada votes. Cleo votes twice.
+ * A recorded run keeps the rules about the answers that agents are shown. Each row changes one
+ * request, and the run then breaks one rule. In the run, ada answers. During ada's tool call, ada
+ * is shown bela's second answer, and then ada votes. Cleo votes twice.
  */
 const RIGHT_CLOCK = { canary: CANARY, isClockRight: true };
 const WRONG_CLOCK = { canary: CANARY, isClockRight: false };
@@ -151,11 +151,21 @@ describe("in a run, finds", () => {
   });
 
   it("if the clock is wrong, only votes for answers that no request showed", () => {
-    expect(exposureProblems(EVENTS, requestsWith(ADA, 3, showAnswers(FIRST)), WRONG_CLOCK)).toEqual([UNSEEN]);
-    expect(exposureProblems(EVENTS, requestsWith(ADA, 2, showAnswers(["agent2.2"])), WRONG_CLOCK)).toEqual([]);
-    expect(exposureProblems(EVENTS, requestsWith(BELA, 1, showAnswers(["agent1.1"])), WRONG_CLOCK)).toEqual([]);
+    expect(exposureProblems(EVENTS, requestsWith(ADA, 3, showAnswers(FIRST)), WRONG_CLOCK)).toEqual(
+      [UNSEEN],
+    );
     expect(
-      exposureProblems(EVENTS, requestsWith(BELA, 1, showAnswers(["agent1.1"], ["new_answer"])), WRONG_CLOCK),
+      exposureProblems(EVENTS, requestsWith(ADA, 2, showAnswers(["agent2.2"])), WRONG_CLOCK),
+    ).toEqual([]);
+    expect(
+      exposureProblems(EVENTS, requestsWith(BELA, 1, showAnswers(["agent1.1"])), WRONG_CLOCK),
+    ).toEqual([]);
+    expect(
+      exposureProblems(
+        EVENTS,
+        requestsWith(BELA, 1, showAnswers(["agent1.1"], ["new_answer"])),
+        WRONG_CLOCK,
+      ),
     ).toHaveLength(1);
   });
 });

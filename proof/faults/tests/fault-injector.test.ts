@@ -40,13 +40,16 @@ describe("orders of faults", () => {
     { name: "an order of a fault", replies: ["late"] },
     { name: "an order that clears the faults", replies: ["received", "late"] },
     { name: "several orders in a row", replies: ["received", "late", "late", "late"] },
-  ] as const)("are repeated until the faults are cleared, after a late reply to $name", async ({ replies }) => {
-    const { injecting, injector, received } = await startInjector(replies);
-    await injecting;
-    expect(received.length).toBeGreaterThan(replies.length);
-    expect(received.at(-1)).toEqual({});
-    expect(injector.quietSince).toBeLessThanOrEqual(performance.now());
-  });
+  ] as const)(
+    "are repeated until the faults are cleared, after a late reply to $name",
+    async ({ replies }) => {
+      const { injecting, injector, received } = await startInjector(replies);
+      await injecting;
+      expect(received.length).toBeGreaterThan(replies.length);
+      expect(received.at(-1)).toEqual({});
+      expect(injector.quietSince).toBeLessThanOrEqual(performance.now());
+    },
+  );
 
   it("are not sent during a pause, because a fault without an active session tests nothing", async () => {
     const received: Orders[] = [];

@@ -29,7 +29,11 @@ it.each<{ name: string; events: WireEvent[]; problems: string[] }>([
     events: [record("a", 1), record("a", 2)],
     problems: [],
   },
-  { name: "need not contain a call of another tool", events: [completed("a", "look_up")], problems: [] },
+  {
+    name: "need not contain a call of another tool",
+    events: [completed("a", "look_up")],
+    problems: [],
+  },
   {
     name: "need not contain a failed call",
     events: [completed("a", "write_file", "error")],

@@ -10,8 +10,8 @@ import { toStatus } from "../../../src/protocol/view/status";
 import { apply, emptyView } from "../../../src/protocol/view";
 
 /**
- * A recorded session of two turns, of which the first was cancelled. The session breaks no promise. Each
- * row changes one part of the record, and the session then breaks the promise about that part.
+ * A recorded session of two turns, of which the first was cancelled. The session breaks no promise.
+ * Each row changes one part of the record, and the session then breaks the promise about that part.
  */
 const FIRST = "mark-of-the-first";
 const SECOND = "mark-of-the-second";
@@ -46,7 +46,9 @@ const FIRST_TURN = readRecording("cancel");
 const CANCELLED_AT = FIRST_TURN.at(-1)?.at ?? 0;
 const SECOND_TURN = readRecording("consensus-at-once").slice(1);
 const LATER_MS = CANCELLED_AT + 1_000 - (SECOND_TURN[0]?.at ?? 0);
-const LOG = numbered([...FIRST_TURN, ...SECOND_TURN.map((event) => asSecondTurn(event, LATER_MS))].map(withQuestion));
+const LOG = numbered(
+  [...FIRST_TURN, ...SECOND_TURN.map((event) => asSecondTurn(event, LATER_MS))].map(withQuestion),
+);
 const END = LOG.at(-1);
 const ANSWER = END?.type === "turn.completed" ? END.answer : "";
 const SECOND_AT = LOG[FIRST_TURN.length]?.at ?? 0;
@@ -130,7 +132,8 @@ const withLog = (events: readonly WireEvent[]): Partial<PlayedHistory> => ({
 });
 const lastOf = (type: WireEvent["type"]): number =>
   LOG.findLastIndex((event) => event.type === type);
-const logWithout = (type: WireEvent["type"]): WireEvent[] => numbered(LOG.toSpliced(lastOf(type), 1));
+const logWithout = (type: WireEvent["type"]): WireEvent[] =>
+  numbered(LOG.toSpliced(lastOf(type), 1));
 const logWithTwice = (type: WireEvent["type"]): WireEvent[] =>
   numbered(LOG.toSpliced(lastOf(type), 0, ...LOG.slice(lastOf(type)).slice(0, 1)));
 /** Changes fields of every event of this type in the second turn. */
@@ -152,8 +155,8 @@ const erased = (changed: Partial<PlayedHistory>): Partial<PlayedHistory> => ({
   ...changed,
 });
 /**
- * Concurrent requests, long after the other requests. They end within the two seconds after a cancel or
- * an erase.
+ * Concurrent requests, long after the other requests. They end within the two seconds after a
+ * cancel or an erase.
  */
 const waitingRequests = (count: number): RecordedRequest[] =>
   Array.from({ length: count }, () => ({
@@ -269,7 +272,11 @@ const ROWS: readonly { name: string; changed: Partial<PlayedHistory>; wrong: str
     changed: requests(requestOf(REFUSED, SECOND_AT, SECOND_AT + 9)),
     wrong: "I2: 1 requests are for a question that was refused",
   },
-  { name: "two final texts", changed: withLog(logWithTwice("presentation.completed")), wrong: "I3 at" },
+  {
+    name: "two final texts",
+    changed: withLog(logWithTwice("presentation.completed")),
+    wrong: "I3 at",
+  },
   {
     name: "an answer that its models did not present",
     changed: { answer: "No." },

@@ -78,7 +78,10 @@ const WRONG: readonly { name: string; changed: Partial<FinishedRun>; wrong: stri
   },
   {
     name: "six waiting requests at once, some of them at tool servers",
-    changed: { requests: () => concurrentRequests(4), toolRequests: () => concurrentToolRequests(2) },
+    changed: {
+      requests: () => concurrentRequests(4),
+      toolRequests: () => concurrentToolRequests(2),
+    },
     wrong: "I14: 6 requests in all",
   },
   {

@@ -20,8 +20,8 @@ import {
 } from "./recorded-run";
 
 /**
- * A recorded run breaks no promise. Each row changes one part of the record, and the run then breaks the
- * promise about that part.
+ * A recorded run breaks no promise. Each row changes one part of the record, and the run then
+ * breaks the promise about that part.
  */
 const WITH_FILES = ofKind("story", { files: { "a.txt": "abc" } });
 const WITH_TOOLS = ofKind("served");

@@ -12,8 +12,8 @@ import { apply, emptyView } from "../../../src/protocol/view";
 import { answersBlock } from "../../../src/prompts/newer-answers";
 
 /**
- * A recorded run, as clients, providers and tools see it. The run breaks no promise. Each test changes
- * one part of it.
+ * A recorded run, as clients, providers and tools see it. The run breaks no promise. Each test
+ * changes one part of it.
  */
 export const SESSION = "session_01";
 export const CANARY = "canary-key-1";

@@ -79,15 +79,17 @@ describe("the time from a kill to the next event", () => {
     { name: "is missing if no event came", events: [event(-20, -10)], times: [] },
   ])("$name", ({ events, times }) => {
     expect(
-      recoveryTimes([{ killedAt: KILLED_AT, goneAt: KILLED_AT + 50, activeRuns: [runWith(events)] }]),
+      recoveryTimes([
+        { killedAt: KILLED_AT, goneAt: KILLED_AT + 50, activeRuns: [runWith(events)] },
+      ]),
     ).toEqual(times);
   });
 
   it("is missing for a run that was interrupted again", () => {
     const activeRuns = [runWith([event(300, 310)])];
     const again = { killedAt: KILLED_AT + 200, goneAt: KILLED_AT + 250, activeRuns };
-    expect(recoveryTimes([{ killedAt: KILLED_AT, goneAt: KILLED_AT + 50, activeRuns }, again])).toEqual([
-      110,
-    ]);
+    expect(
+      recoveryTimes([{ killedAt: KILLED_AT, goneAt: KILLED_AT + 50, activeRuns }, again]),
+    ).toEqual([110]);
   });
 });

@@ -33,7 +33,7 @@ describe("failures are printed with the command that repeats them", () => {
     );
   });
 
-  it("for one storage fault: with the seed of its round, and for the ledger: with all faults", () => {
+  it("for one storage fault: with its round's seed, and for the ledger: with all faults", () => {
     const failures = [
       {
         name: "2038",
@@ -223,7 +223,11 @@ describe("a campaign of kills is sound", () => {
       figures: { pairs: { wanted: 1, tried: 2, reached: 2 } },
       isExpectedSound: true,
     },
-    { name: "not if a promise was broken", figures: { failures: [failure] }, isExpectedSound: false },
+    {
+      name: "not if a promise was broken",
+      figures: { failures: [failure] },
+      isExpectedSound: false,
+    },
     {
       name: "not if a place was not reached",
       figures: { places: { wanted: 1, reached: 0, missed: ["send.sent:1"] } },
@@ -234,8 +238,14 @@ describe("a campaign of kills is sound", () => {
       figures: { pairs: { wanted: 2, tried: 6, reached: 1 } },
       isExpectedSound: false,
     },
-    { name: "not if it ended early", figures: { endedEarly: "20 cases failed" }, isExpectedSound: false },
-  ])("$name", ({ figures, isExpectedSound }) => expect(isSound({ ...OF_KILLS, ...figures })).toBe(isExpectedSound));
+    {
+      name: "not if it ended early",
+      figures: { endedEarly: "20 cases failed" },
+      isExpectedSound: false,
+    },
+  ])("$name", ({ figures, isExpectedSound }) =>
+    expect(isSound({ ...OF_KILLS, ...figures })).toBe(isExpectedSound),
+  );
 });
 
 describe("slow readers of the largest session", () => {

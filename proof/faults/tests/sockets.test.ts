@@ -34,7 +34,12 @@ type Case = {
 };
 
 it.each<Case>([
-  { name: "admitted connections", answer: (_, socket) => socket.write(ADMITTED), vanished: 3, others: [] },
+  {
+    name: "admitted connections",
+    answer: (_, socket) => socket.write(ADMITTED),
+    vanished: 3,
+    others: [],
+  },
   {
     name: "connections that were admitted after a retry",
     answer: (nth, socket) => socket.write(nth <= 3 ? FULL : ADMITTED),
