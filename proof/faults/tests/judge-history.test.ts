@@ -13,6 +13,7 @@ import { apply, emptyView } from "../../../src/protocol/view";
  * A recorded session of two turns, of which the first was cancelled. The session breaks no promise.
  * Each row changes one part of the record, and the session then breaks the promise about that part.
  */
+type EventType = WireEvent["type"];
 const FIRST = "mark-of-the-first";
 const SECOND = "mark-of-the-second";
 const REFUSED = "mark-of-the-refused";
@@ -130,14 +131,12 @@ const history = (changed: Partial<PlayedHistory>): PlayedHistory => ({
 const withLog = (events: readonly WireEvent[]): Partial<PlayedHistory> => ({
   final: { log: events, status: statusOf(events) },
 });
-const lastOf = (type: WireEvent["type"]): number =>
-  LOG.findLastIndex((event) => event.type === type);
-const logWithout = (type: WireEvent["type"]): WireEvent[] =>
-  numbered(LOG.toSpliced(lastOf(type), 1));
-const logWithTwice = (type: WireEvent["type"]): WireEvent[] =>
+const lastOf = (type: EventType): number => LOG.findLastIndex((event) => event.type === type);
+const logWithout = (type: EventType): WireEvent[] => numbered(LOG.toSpliced(lastOf(type), 1));
+const logTwice = (type: EventType): WireEvent[] =>
   numbered(LOG.toSpliced(lastOf(type), 0, ...LOG.slice(lastOf(type)).slice(0, 1)));
 /** Changes fields of every event of this type in the second turn. */
-const logWithFields = (type: WireEvent["type"], fields: object): WireEvent[] =>
+const logWithFields = (type: EventType, fields: object): WireEvent[] =>
   LOG.map((event) =>
     event.type === type && event.turn === 2
       ? WireEventSchema.parse({ ...event, ...fields })
@@ -166,7 +165,7 @@ const waitingRequests = (count: number): RecordedRequest[] =>
   }));
 
 /** Index of the n-th event of this type in the second turn, from 1. */
-const indexOf = (type: WireEvent["type"], nth = 1): number =>
+const indexOf = (type: EventType, nth = 1): number =>
   LOG.flatMap((event, place) => (event.type === type && event.turn === 2 ? [place] : []))[
     nth - 1
   ] ?? -1;
@@ -272,11 +271,7 @@ const ROWS: readonly { name: string; changed: Partial<PlayedHistory>; wrong: str
     changed: requests(requestOf(REFUSED, SECOND_AT, SECOND_AT + 9)),
     wrong: "I2: 1 requests are for a question that was refused",
   },
-  {
-    name: "two final texts",
-    changed: withLog(logWithTwice("presentation.completed")),
-    wrong: "I3 at",
-  },
+  { name: "two final texts", changed: withLog(logTwice("presentation.completed")), wrong: "I3 at" },
   {
     name: "an answer that its models did not present",
     changed: { answer: "No." },
