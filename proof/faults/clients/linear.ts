@@ -1,4 +1,4 @@
-/** One client's operation on a session. `from`: its start. `to`: its end. Any monotonic clock. */
+/** One client's operation on a session. It began at `from` and ended at `to`, on one clock. */
 export type Operation = { from: number; to: number; result: OperationResult };
 /**
  * `started`: a turn began. `refused`: no turn began, because `turn` was running. `cancelled`:
@@ -26,6 +26,7 @@ export function longestOrder(operations: readonly Operation[]): number {
   const seen = new Set<string>();
   const sorted = [...operations].sort((a, b) => a.from - b.from);
   let longest = 0;
+  // Depth-first search. `done`: a bit for each operation that has taken effect.
   const stack: { done: bigint; count: number; session: Session }[] = [
     { done: 0n, count: 0, session: { statuses: ["running"], sequence: 0, isErased: false } },
   ];
@@ -39,8 +40,8 @@ export function longestOrder(operations: readonly Operation[]): number {
     for (const nth of nextOperations(sorted, done)) {
       const result = sorted[nth]?.result;
       if (!result) continue;
-      const before = [session, withCompletedTurn(session)];
-      for (const after of before.flatMap((one) => sessionAfter(one, result) ?? [])) {
+      const sessionsBefore = [session, withCompletedTurn(session)];
+      for (const after of sessionsBefore.flatMap((before) => sessionAfter(before, result) ?? [])) {
         stack.push({ done: done | (1n << BigInt(nth)), count: count + 1, session: after });
       }
     }
@@ -48,7 +49,7 @@ export function longestOrder(operations: readonly Operation[]): number {
   return longest;
 }
 
-/** Positions of the operations that may come next: no other remaining operation ended before. */
+/** Positions of operations that may be next: they began before any remaining operation ended. */
 function nextOperations(sorted: readonly Operation[], done: bigint): number[] {
   const remaining = sorted.flatMap((operation, nth) =>
     (done >> BigInt(nth)) & 1n ? [] : [{ operation, nth }],

@@ -60,12 +60,7 @@ export async function startLoudProvider(): Promise<LoudProvider> {
       await send({
         role: "assistant",
         tool_calls: [
-          {
-            index: 0,
-            id: `call_${calls}`,
-            type: "function",
-            function: { name, arguments: "" },
-          },
+          { index: 0, id: `call_${calls}`, type: "function", function: { name, arguments: "" } },
         ],
       });
       for (const chunk of toChunks(JSON.stringify(args)))

@@ -57,9 +57,9 @@ export type Figures = {
 
 /** A kill at a place happens at one of the place's first visits. This is the last of them. */
 const LATEST_NTH = 4;
-/** A plan is repeated because the places that a run reaches depend on the machine's speed. */
+/** Tries of a plan with required places: the places that a run reaches depend on its speed. */
 const TRIES_PER_PLAN = 3;
-/** More than one draw, because both places can be reached in only three of four drawn pairs. */
+/** The most draws per wanted pair. In about one of four drawn pairs, a place cannot be reached. */
 const DRAWS_PER_PAIR = 6;
 /** The campaign ends after so many failed cases: each case keeps its evidence on disk. */
 const MOST_FAILURES = 20;

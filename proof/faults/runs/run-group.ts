@@ -67,7 +67,7 @@ export class RunGroup {
     this.over = Promise.all(drivenRuns).then(() => "over" as const);
   }
 
-  /** Waits for the end of all runs and checks each. Returns all problems. */
+  /** Waits for the end of all runs and checks each run. Returns all problems. */
   async verdict(): Promise<string[]> {
     const exceededLimit = await this.#exceededLimit();
     if (exceededLimit !== null) {
@@ -100,14 +100,16 @@ export class RunGroup {
         sleep(CHECK_EVERY_MS, "not yet" as const, { ref: false }),
       ]);
       if (end === "over") return null;
-      const { totalMs, quietMs, since: from = askedAt } = this.#timeLimits();
-      const [at, since] = [performance.now(), Math.max(askedAt, from)];
-      if (at - since > totalMs) return `${totalMs} ms`;
+      const limits = this.#timeLimits();
+      const { totalMs, quietMs } = limits;
+      const since = Math.max(askedAt, limits.since ?? askedAt);
+      const now = performance.now();
+      if (now - since > totalMs) return `${totalMs} ms`;
       const activeRuns = this.runs.filter(({ isOver }) => !isOver);
       const quietest = Math.min(
         ...activeRuns.map(({ lastEventAt }) => Math.max(since, lastEventAt)),
       );
-      if (at - quietest > quietMs) return `${quietMs} ms without an event`;
+      if (now - quietest > quietMs) return `${quietMs} ms without an event`;
     }
   }
 
