@@ -61,7 +61,10 @@ type Values = ReturnType<typeof parseArgs<{ options: typeof OPTIONS }>>["values"
 
 /** `each`: how often each fault is played. `only`: part of a fault's name; `null`: all faults. */
 export type StorageArguments = { type: "storage"; seed: number; each: number; only: string | null };
-/** `loudAgents`: number of agents that write the largest session. `only`: as for faults. */
+/**
+ * `loudAgents`: number of agents that write the largest session. `only`: part of a scene's name;
+ * `null`: all scenes.
+ */
 export type ClientsArguments = {
   type: "clients";
   seed: number;
@@ -70,16 +73,23 @@ export type ClientsArguments = {
   only: string | null;
 };
 export type SoakArguments = { type: "soak"; seed: number; minutes: number; sessions: number };
-/** One case, as typed: its kinds of runs and its kills, each separated by commas. */
+/**
+ * One case. `kinds`: names of the kinds of runs. `at`: places or times of the kills. Both are texts
+ * as the user typed them, with commas between the items.
+ */
 export type CaseArguments = { type: "case"; seed: number; kinds: string; at: string };
 export type KillsArguments = {
   type: "kills";
   seed: number;
   kills: number;
+  /** The fewest kills at random moments. */
   atRandom: number;
+  /** Number of kills at each named place. */
   eachPlace: number;
   pairs: number;
+  /** Number of services that run side by side. */
   lanes: number;
+  /** Whether the figures are stored for the documents. */
   isRecorded: boolean;
 };
 export type FaultsArguments =
@@ -90,9 +100,9 @@ export type FaultsArguments =
   | CaseArguments
   | KillsArguments;
 
-/** Throws `UsageError`, or Node's own error, for invalid arguments. */
+/** Parses the command line. Throws `UsageError`, or Node's own error, for invalid arguments. */
 export function parseFaultsArguments(argv: readonly string[]): FaultsArguments {
-  const { values } = parseArgs({ args: argv.flatMap(withDefault), options: OPTIONS });
+  const { values } = parseArgs({ args: argv.flatMap(withDefaultValue), options: OPTIONS });
   const seed = wholeNumber("seed", values.seed) ?? Date.now() % 1_000_000;
   if (values.help) return { type: "help" };
   if (values.soak !== undefined) return { type: "soak", seed, ...parseSoakArguments(values) };
@@ -138,14 +148,16 @@ function parseKills(seed: number, values: Values): KillsArguments {
   };
 }
 
-/** Values of options that are typed without a number. */
+/** Values of options that the user typed without a number. */
 const DEFAULTS: Readonly<Record<string, string>> = {
   "--points": "1",
   "--storage": "1",
   "--clients": "10",
 };
 
-function withDefault(arg: string, nth: number, all: readonly string[]): string[] {
-  const alone = DEFAULTS[arg];
-  return alone !== undefined && !/^\d+$/.test(all[nth + 1] ?? "") ? [arg, alone] : [arg];
+/** The argument, followed by its default value if the next argument is no number. */
+function withDefaultValue(arg: string, position: number, argv: readonly string[]): string[] {
+  const defaultValue = DEFAULTS[arg];
+  const isNumberNext = /^\d+$/.test(argv[position + 1] ?? "");
+  return defaultValue !== undefined && !isNumberNext ? [arg, defaultValue] : [arg];
 }

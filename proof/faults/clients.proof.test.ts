@@ -1,10 +1,11 @@
 import { beforeAll, describe, expect, it } from "vitest";
 import { countOf } from "../counts";
-import { CLIENTS, type ClientFigures, clients } from "./clients/campaign";
+import { CLIENTS, type ClientFigures, playClients } from "./clients/campaign";
 import { toClientReport } from "./clients/report";
 
 /**
- * Misbehaving clients (robustness.md §3: SSE clients; concurrent turns, cancels and resumes; I16).
+ * Misbehaving clients. They test these parts of robustness.md §3: SSE clients, concurrent turns,
+ * cancels and resumes, and I16.
  */
 const SEED = Number(process.env["KILL_SEED"] ?? Date.now() % 1_000_000);
 const HISTORIES = countOf("client_histories");
@@ -12,7 +13,7 @@ const HISTORIES = countOf("client_histories");
 describe(`the real service withstands misbehaving clients (KILL_SEED=${SEED})`, () => {
   let figures: ClientFigures;
   beforeAll(async () => {
-    figures = await clients({
+    figures = await playClients({
       seed: SEED,
       histories: HISTORIES,
       loudAgents: countOf("agents_of_the_largest_session"),
@@ -21,8 +22,8 @@ describe(`the real service withstands misbehaving clients (KILL_SEED=${SEED})`, 
   }, 600_000);
 
   it.each([...CLIENTS.map(({ name }) => name), `${HISTORIES} histories`])("%s", (name) => {
-    const played = figures.scenes.filter((scene) => scene.name.startsWith(name));
-    expect(played).toHaveLength(1);
-    expect(played.flatMap(({ problems }) => problems)).toEqual([]);
+    const scenes = figures.scenes.filter((scene) => scene.name.startsWith(name));
+    expect(scenes).toHaveLength(1);
+    expect(scenes.flatMap(({ problems }) => problems)).toEqual([]);
   });
 });

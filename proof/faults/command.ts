@@ -1,4 +1,4 @@
-import { clients } from "./clients/campaign";
+import { playClients } from "./clients/campaign";
 import { toClientReport } from "./clients/report";
 import type {
   CaseArguments,
@@ -8,44 +8,44 @@ import type {
   SoakArguments,
   StorageArguments,
 } from "./arguments";
-import { campaign, type Figures, replay } from "./kills/campaign";
+import { playKillCampaign, type Figures, replay } from "./kills/campaign";
 import type { Outcome } from "./kills/case";
 import { parseCase } from "./kills/case-arguments";
 import { isSound, percentile, toReport } from "./kills/report";
 import { recordFigures } from "../record-figures";
-import { soak } from "./soak/campaign";
+import { playSoak } from "./soak/campaign";
 import { shortcomings } from "./soak/figures";
 import { toRestLine, toSampleLine, toSoakReport } from "./soak/report";
-import { storageFaults } from "./storage-faults/campaign";
+import { playStorageFaults } from "./storage-faults/campaign";
 import { toStorageFaultReport } from "./storage-faults/report";
 
 const SIGNALS = ["SIGINT", "SIGTERM"] as const;
 
 /**
- * Plays what the arguments name, prints the figures, and returns the exit code. Throws
- * `UsageError` for names that do not exist.
+ * Plays the campaign that the arguments select, prints its figures, and returns the exit code.
+ * Throws `UsageError` for unknown names.
  */
 export async function play(args: Exclude<FaultsArguments, { type: "help" }>): Promise<number> {
-  // An interrupted command still stops its services: they are stopped when the process exits.
+  // The services are stopped when the process exits, so an interrupt must end in a regular exit.
   for (const signal of SIGNALS) process.on(signal, () => process.exit(1));
   switch (args.type) {
     case "soak":
-      return playSoak(args);
+      return runSoak(args);
     case "storage":
-      return playStorageFaults(args);
+      return runStorageFaults(args);
     case "clients":
-      return playClients(args);
+      return runClients(args);
     case "case":
-      return playCase(args);
+      return runCase(args);
     case "kills":
-      return playKills(args);
+      return runKills(args);
     default:
       return args satisfies never;
   }
 }
 
-async function playKills(args: KillsArguments): Promise<number> {
-  const figures = await campaign({ ...args, onCase: printOutcome });
+async function runKills(args: KillsArguments): Promise<number> {
+  const figures = await playKillCampaign({ ...args, onCase: printOutcome });
   process.stdout.write(toReport(figures));
   if (args.isRecorded)
     await recordFigures("campaigns", { kills: { data: recordedKills(figures) } });
@@ -64,8 +64,8 @@ const recordedKills = ({ kills, places, pairs, runs, recoveryMs, failures }: Fig
   recoveryMs: { median: percentile(recoveryMs, 0.5), p99: percentile(recoveryMs, 0.99) },
 });
 
-async function playStorageFaults({ seed, each, only }: StorageArguments): Promise<number> {
-  const figures = await storageFaults({
+async function runStorageFaults({ seed, each, only }: StorageArguments): Promise<number> {
+  const figures = await playStorageFaults({
     seed,
     each,
     ...(only === null ? {} : { only }),
@@ -76,13 +76,13 @@ async function playStorageFaults({ seed, each, only }: StorageArguments): Promis
   return figures.failures.length > 0 ? 1 : 0;
 }
 
-async function playClients({
+async function runClients({
   seed,
   histories,
   loudAgents,
   only,
 }: ClientsArguments): Promise<number> {
-  const figures = await clients({
+  const figures = await playClients({
     seed,
     histories,
     loudAgents,
@@ -94,14 +94,14 @@ async function playClients({
   return figures.scenes.some(({ problems }) => problems.length > 0) ? 1 : 0;
 }
 
-async function playSoak({ seed, minutes, sessions }: SoakArguments): Promise<number> {
+async function runSoak({ seed, minutes, sessions }: SoakArguments): Promise<number> {
   const interrupted = new AbortController();
-  const figures = await soak({
+  const figures = await playSoak({
     seed,
     minutes,
     sessions,
     interrupted: interrupted.signal,
-    onStarted: () => endGently(interrupted),
+    onStarted: () => interruptOnSignal(interrupted),
     onSample: (sample) => process.stderr.write(`${toSampleLine(sample)}\n`),
     onRest: (sample) => process.stderr.write(`${toRestLine(sample)}\n`),
     onFailure: ({ name, problems, folder }) =>
@@ -118,10 +118,11 @@ async function playSoak({ seed, minutes, sessions }: SoakArguments): Promise<num
 const REPEATED_SIGNAL_MS = 1_000;
 
 /**
- * Ctrl-C ends the soak gently; a second one exits at once. Removes other listeners: the runtime's
- * own would exit immediately, and it cleans up at any exit.
+ * The first Ctrl-C interrupts the soak, which then waits for its active sessions. A second Ctrl-C
+ * exits at once. Removes other listeners: the runtime's listener would exit immediately, and the
+ * runtime cleans up at any exit.
  */
-function endGently(interrupted: AbortController): void {
+function interruptOnSignal(interrupted: AbortController): void {
   let firstAt = 0;
   const end = () => {
     if (interrupted.signal.aborted)
@@ -133,7 +134,7 @@ function endGently(interrupted: AbortController): void {
   for (const signal of SIGNALS) process.removeAllListeners(signal).on(signal, end);
 }
 
-async function playCase({ seed, kinds, at }: CaseArguments): Promise<number> {
+async function runCase({ seed, kinds, at }: CaseArguments): Promise<number> {
   const figures = await replay({ seed, ...parseCase(kinds, at) }, printOutcome);
   process.stdout.write(toReport(figures));
   return isSound(figures) ? 0 : 1;
@@ -141,8 +142,8 @@ async function playCase({ seed, kinds, at }: CaseArguments): Promise<number> {
 
 function printOutcome({ plan, killed, missed, problems }: Outcome): void {
   const places = killed.map(({ where }) => where).join(", ");
-  const rest = missed.length === 0 ? "" : `; not reached: ${missed.join(", ")}`;
+  const missedNote = missed.length === 0 ? "" : `; not reached: ${missed.join(", ")}`;
   process.stderr.write(
-    `${problems.length === 0 ? "✓" : "✗"} ${plan.seed} ${plan.kinds.join("+")}: ${places}${rest}\n`,
+    `${problems.length === 0 ? "✓" : "✗"} ${plan.seed} ${plan.kinds.join("+")}: ${places}${missedNote}\n`,
   );
 }

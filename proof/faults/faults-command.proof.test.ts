@@ -11,18 +11,18 @@ import { commandOf as storageFaultCommand } from "./storage-faults/campaign";
 import { toStorageFaultReport } from "./storage-faults/report";
 
 /**
- * The command that a report prints for a failure repeats exactly this failure when typed into a
- * shell.
+ * Runs the commands that reports print for failures, in a shell. Each command must repeat exactly
+ * its failure.
  */
 const SEED = 5;
 const FAILED = { problems: ["I13: not finished"], folder: "kept" };
 
 /** The command that a report prints for this failure. */
-const printedIn = (report: string): string => /^ {2}again: (.+)$/m.exec(report)?.[1] ?? "";
+const printedCommandIn = (report: string): string => /^ {2}again: (.+)$/m.exec(report)?.[1] ?? "";
 
-function ofKill(kill: Kill): string {
+function commandForKill(kill: Kill): string {
   const command = commandOf({ seed: SEED, kinds: ["story"], kills: [kill], isWanted: false });
-  return printedIn(
+  return printedCommandIn(
     toReport({
       seed: SEED,
       kills: { random: 0, idle: 0, atPlaces: 1 },
@@ -39,8 +39,8 @@ function ofKill(kill: Kill): string {
   );
 }
 
-const ofStorageFault = (name: string): string =>
-  printedIn(
+const commandForStorageFault = (name: string): string =>
+  printedCommandIn(
     toStorageFaultReport({
       seed: 1,
       rows: [],
@@ -49,18 +49,18 @@ const ofStorageFault = (name: string): string =>
     }),
   );
 
-const OF_CLIENTS = { histories: 1, seed: SEED, loudAgents: 8 };
-const ofClients = (name: string): string =>
-  printedIn(
+const CLIENT_OPTIONS = { histories: 1, seed: SEED, loudAgents: 8 };
+const commandForClients = (name: string): string =>
+  printedCommandIn(
     toClientReport({
-      ...OF_CLIENTS,
+      ...CLIENT_OPTIONS,
       scenes: [{ name, problems: ["I1"], notes: [], seconds: 1 }],
       loud: null,
       seconds: 1,
     }),
   );
 
-async function typed(line: string): Promise<{ code: number | null; output: string }> {
+async function runInShell(line: string): Promise<{ code: number | null; output: string }> {
   const child = spawn("sh", ["-c", line], { stdio: ["ignore", "pipe", "inherit"] });
   const ended = new Promise<number | null>((resolve) => child.on("exit", resolve));
   const output = await text(child.stdout);
@@ -73,14 +73,14 @@ const figuresIn = (output: string): Record<string, string> =>
     [...output.matchAll(/^(\S.*?) {2,}(.+)$/gm)].map(([, name = "", what = ""]) => [name, what]),
   );
 
-/** Each failure whose command is typed, and what its run shows. */
+/** Failures. `check` runs the command of a failure and checks the output. */
 const FAILURES: readonly { name: string; check: () => Promise<void> }[] = [
   {
     name: "a kill at a place",
     check: async () => {
-      const line = ofKill({ point: "send.sent", nth: 1 });
+      const line = commandForKill({ point: "send.sent", nth: 1 });
       expect(line).toBe(`npm run faults -- --seed ${SEED} --runs story --at send.sent:1`);
-      const { code, output } = await typed(line);
+      const { code, output } = await runInShell(line);
       expect(figuresIn(output), output).toMatchObject({
         Kills: "1: 0 at random moments of runs, 1 at named places",
         "Places reached": "1 of 1",
@@ -94,7 +94,7 @@ const FAILURES: readonly { name: string; check: () => Promise<void> }[] = [
   {
     name: "a kill at a random moment",
     check: async () => {
-      const { code, output } = await typed(ofKill({ afterMs: 700 }));
+      const { code, output } = await runInShell(commandForKill({ afterMs: 700 }));
       const { Runs, "Broken promises": broken, ...others } = figuresIn(output);
       expect({ Runs, broken }, output).toEqual({ Runs: "1: 1 story", broken: "0" });
       expect(others).not.toHaveProperty("Places reached");
@@ -102,9 +102,9 @@ const FAILURES: readonly { name: string; check: () => Promise<void> }[] = [
     },
   },
   {
-    name: "a kill at a place that is not reached ends with 1",
+    name: "a kill at a place that is not reached, with exit code 1",
     check: async () => {
-      const { code, output } = await typed(ofKill({ point: "send.sent", nth: 999 }));
+      const { code, output } = await runInShell(commandForKill({ point: "send.sent", nth: 999 }));
       expect(figuresIn(output), output).toMatchObject({
         "Places reached": "0 of 1; not reached: send.sent:999",
         "Broken promises": "0",
@@ -115,7 +115,9 @@ const FAILURES: readonly { name: string; check: () => Promise<void> }[] = [
   {
     name: "a storage fault, and no other whose name has the same beginning",
     check: async () => {
-      const { code, output } = await typed(ofStorageFault("the clock jumps an hour back"));
+      const { code, output } = await runInShell(
+        commandForStorageFault("the clock jumps an hour back"),
+      );
       expect(figuresIn(output), output).toMatchObject({
         Clock: expect.stringMatching(/^1 faults, \d+ runs, 0 wrong$/),
       });
@@ -127,8 +129,8 @@ const FAILURES: readonly { name: string; check: () => Promise<void> }[] = [
     name: "a kind of client",
     check: async () => {
       const [name = ""] = CLIENTS.flatMap((one) => (one.name.startsWith("ids ") ? [one.name] : []));
-      expect(ofClients(name)).toBe(clientsCommand({ ...OF_CLIENTS, name }));
-      const { code, output } = await typed(ofClients(name));
+      expect(commandForClients(name)).toBe(clientsCommand({ ...CLIENT_OPTIONS, name }));
+      const { code, output } = await runInShell(commandForClients(name));
       expect(output.split("\n").filter((line) => /^[✓✗]/.test(line))).toEqual([
         expect.stringMatching(/^✓ ids from the future, /),
       ]);

@@ -17,21 +17,21 @@ import {
 const ENTRY = "proof/faults/build/faulty-worker.ts";
 
 /** Longer than any reply takes, also on a busy machine. */
-const ANSWERS_WITHIN_MS = 30_000;
+const REPLY_WITHIN_MS = 30_000;
 
-/** In characters: many times the output of a case. */
-const MOST_PRINTED = 8_000_000;
+/** Many times the output of one case. */
+const MOST_OUTPUT_CHARS = 8_000_000;
 
 /** The shipped service in the real runtime, with injectable failures and crash points. */
 export class FaultyService {
   readonly #process: ServiceProcess;
   /**
-   * Tools that runs may call. They live as long as the service, which learns at its start which
-   * tools are repeatable.
+   * Tools that runs may call. Their server runs as long as the service, because the service
+   * receives the list of repeatable tools at its start.
    */
   readonly tools: ToolServer;
   readonly #haltedLine = new RegExp(`${HALTED} (\\S+:\\d+)"`);
-  readonly #output = new OutputBuffer({ mark: CANARY, most: MOST_PRINTED });
+  readonly #output = new OutputBuffer({ mark: CANARY, mostChars: MOST_OUTPUT_CHARS });
   /** Time of each kill, Unix ms. */
   readonly killedAt: number[] = [];
   #halted = Promise.withResolvers<string>();
@@ -42,7 +42,7 @@ export class FaultyService {
     service.onLine = (line) => this.#onLine(line);
   }
 
-  /** `variables`: in addition to those of a local service. */
+  /** `variables`: environment variables in addition to those of a local service. */
   static async prepare(
     variables: PlanOptions["variables"] = {},
     more: { inspectorPort?: number } = {},
@@ -65,8 +65,8 @@ export class FaultyService {
   }
 
   /**
-   * Output since `clearOutput`: the newest part, and every earlier line that contains an agents'
-   * key.
+   * The service's output since `clearOutput`. Of a long output, only the newest part and the
+   * earlier lines that contain an agent's key are kept.
    */
   get output(): string {
     return this.#output.text;
@@ -81,8 +81,8 @@ export class FaultyService {
   }
 
   /**
-   * Starts the service; no request passes before its orders. Returns the time until it answered, in
-   * ms.
+   * Starts the service, which handles no request before it has its orders. Returns the time until
+   * its first reply, in ms.
    */
   async start(orders: Orders = {}): Promise<number> {
     const ms = await this.#process.start();
@@ -91,17 +91,17 @@ export class FaultyService {
   }
 
   /**
-   * Applies new orders and returns the observations since the last ones. The service may halt at a
-   * new crash point before it answers. An old crash point must not be pending: call `cancelCrash`
+   * Applies new orders and returns the observations since the previous orders. The service may halt
+   * at a new crash point before it replies. No earlier crash may be pending: call `cancelCrash`
    * first.
    */
   async order(orders: Orders): Promise<Observations> {
     this.#halted = Promise.withResolvers();
     const haltedFirst = this.halted().then(() => JSON.stringify(NO_OBSERVATIONS));
-    const seen: Observations = JSON.parse(
+    const observations: Observations = JSON.parse(
       await Promise.race([haltedFirst, this.#send("", JSON.stringify(orders))]),
     );
-    return seen;
+    return observations;
   }
 
   /**
@@ -117,7 +117,7 @@ export class FaultyService {
     return this.#halted.promise;
   }
 
-  /** Fires a session's alarm so many times at once. */
+  /** Fires a session's alarm `times` times concurrently. */
   fireAlarm = (session: string, times = 1): Promise<string> =>
     this.#send(`?session=${session}&alarms=${times}`, "");
 
@@ -126,7 +126,7 @@ export class FaultyService {
 
   async kill(): Promise<void> {
     await this.#process.kill();
-    // Only after the exit: events logged until then belong to the ended process.
+    // Taken after the exit: events logged until then belong to the process that was killed.
     this.killedAt.push(Date.now());
   }
 
@@ -150,7 +150,7 @@ export class FaultyService {
 
   #send(query: string, body: string): Promise<string> {
     return within(
-      ANSWERS_WITHIN_MS,
+      REPLY_WITHIN_MS,
       `the test build to apply the order ${query}${body}`,
       this.#ask(query, body),
     );

@@ -10,9 +10,12 @@ import { sessionPath } from "../../src/protocol/paths";
 
 const SESSIONS = 4;
 const OVER_WITHIN_MS = 60_000;
-/** The runtime evicts an idle object after ten seconds, and frees its references while it works. */
+/**
+ * Time limit for the release of all objects. The runtime evicts an idle object after ten seconds,
+ * and frees its references to the object only while it works.
+ */
 const RELEASED_WITHIN_MS = 90_000;
-const LOOK_EVERY_MS = 2_000;
+const CHECK_EVERY_MS = 2_000;
 /** A class with one instance per session object. */
 const CLASS_NAME = "Engine";
 
@@ -40,10 +43,10 @@ afterAll(async () => {
 });
 
 /**
- * Reads a session's stream until it ends or breaks, and returns it. Calls `onWords` at the model's
- * first words.
+ * Reads a session's stream until it ends or breaks, and returns its text. Calls `onFirstWords` when
+ * the model's first words arrive.
  */
-async function watch(session: string, onWords: () => void): Promise<string> {
+async function watch(session: string, onFirstWords: () => void): Promise<string> {
   const response = await fetch(`${service.url}${sessionPath(session)}/events`, {
     headers: { accept: "text/event-stream" },
   });
@@ -52,7 +55,7 @@ async function watch(session: string, onWords: () => void): Promise<string> {
   try {
     for await (const bytes of response.body ?? []) {
       text += decoder.decode(bytes, { stream: true });
-      if (text.includes("event: stream.delta")) onWords();
+      if (text.includes("event: stream.delta")) onFirstWords();
     }
   } catch {
     // The object was reset during the read.
@@ -60,14 +63,14 @@ async function watch(session: string, onWords: () => void): Promise<string> {
   return text;
 }
 
-/** Waits until no session object is in memory, or the time is up. Returns the remaining number. */
+/** Waits until no session object is in memory, or until the time limit. Returns their number. */
 async function remainingObjects(): Promise<number> {
   const giveUpAt = performance.now() + RELEASED_WITHIN_MS;
   for (;;) {
     await (await fetch(`${service.url}/healthz`)).text();
-    const held = await probe.instances(CLASS_NAME);
-    if (held === 0 || performance.now() > giveUpAt) return held;
-    await sleep(LOOK_EVERY_MS);
+    const remaining = await probe.instances(CLASS_NAME);
+    if (remaining === 0 || performance.now() > giveUpAt) return remaining;
+    await sleep(CHECK_EVERY_MS);
   }
 }
 
@@ -76,15 +79,15 @@ it("after a reset with a connected reader, a session object does not stay in mem
   const readers = await Promise.all(
     Array.from({ length: SESSIONS }, async () => {
       const { session_id: id } = await client.start({ baseUrl: providers.baseUrl, agents: team });
-      const words = Promise.withResolvers<void>();
-      return { id, words: words.promise, broken: watch(id, words.resolve) };
+      const firstWords = Promise.withResolvers<void>();
+      return { id, firstWords: firstWords.promise, stream: watch(id, firstWords.resolve) };
     }),
   );
-  await Promise.all(readers.map(({ words }) => words));
+  await Promise.all(readers.map(({ firstWords }) => firstWords));
   expect(await probe.instances(CLASS_NAME)).toBe(SESSIONS);
   await Promise.all(readers.map(({ id }) => service.reset(id)));
   // The reader was connected when the object was reset.
-  for (const { broken } of readers) expect(await broken).not.toContain("turn.completed");
+  for (const { stream } of readers) expect(await stream).not.toContain("turn.completed");
   for (const { id } of readers)
     expect(await client.ended(id, OVER_WITHIN_MS)).toMatchObject({ status: "completed" });
   expect(await remainingObjects()).toBe(0);

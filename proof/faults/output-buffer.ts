@@ -1,45 +1,45 @@
-/** Share of `most` that marked lines of the dropped output may take. */
+/** Marked lines of the dropped output may take this share of `mostChars`. */
 const MARKED_SHARE = 0.25;
 
 /**
- * A bounded buffer of a service's output: the newest part, and marked lines of the part that was
- * dropped.
+ * A bounded buffer of a service's output. It keeps the newest part, and from the dropped part the
+ * lines that contain `mark`.
  */
 export class OutputBuffer {
   readonly #mark: string;
-  readonly #most: number;
+  readonly #mostChars: number;
   #marked = "";
-  #last = "";
+  #newest = "";
 
-  /** `most`: characters, give or take one line. */
-  constructor({ mark, most }: { mark: string; most: number }) {
+  /** `mostChars`: the limit of the newest part, which one line may exceed for a moment. */
+  constructor({ mark, mostChars }: { mark: string; mostChars: number }) {
     this.#mark = mark;
-    this.#most = most;
+    this.#mostChars = mostChars;
   }
 
   get text(): string {
-    return this.#marked + this.#last;
+    return this.#marked + this.#newest;
   }
 
   add(line: string): void {
-    this.#last += `${line}\n`;
-    if (this.#last.length > this.#most) this.#cut();
+    this.#newest += `${line}\n`;
+    if (this.#newest.length > this.#mostChars) this.#dropOldest();
   }
 
   clear(): void {
-    [this.#marked, this.#last] = ["", ""];
+    [this.#marked, this.#newest] = ["", ""];
   }
 
   /** Drops the older half, except for its marked lines. */
-  #cut(): void {
-    const from = this.#last.indexOf("\n", this.#last.length - this.#most / 2) + 1;
-    const marked = this.#last
+  #dropOldest(): void {
+    const from = this.#newest.indexOf("\n", this.#newest.length - this.#mostChars / 2) + 1;
+    const marked = this.#newest
       .slice(0, from)
       .split("\n")
       .filter((line) => line.includes(this.#mark))
       .map((line) => `${line}\n`);
     for (const line of marked)
-      if (this.#marked.length < this.#most * MARKED_SHARE) this.#marked += line;
-    this.#last = this.#last.slice(from);
+      if (this.#marked.length < this.#mostChars * MARKED_SHARE) this.#marked += line;
+    this.#newest = this.#newest.slice(from);
   }
 }

@@ -1,17 +1,20 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { Client } from "../../client/index";
 
-const ASK_AGAIN_MS = 20;
-const ONE_TRY_MS = 30_000;
+const RETRY_AFTER_MS = 20;
+const TRY_WITHIN_MS = 30_000;
 /** Longer than any restart. */
 const GIVE_UP_MS = 60_000;
 
+/** `at`: when the reply arrived, Unix ms. */
 export type Reply = { status: number; body: string; at: number; tries: number };
+/** `key`: the idempotency key of the request. */
 export type Ask = { method?: "GET" | "POST" | "DELETE"; body?: unknown; key?: string };
 
 /**
- * A client that retries until it is answered: over a new connection each time, through restarts and
- * temporary refusals. Starts carry an idempotency key, so a retry has no further effect.
+ * A client that retries until it receives a reply, also if the service restarts or refuses requests
+ * for a while. Each try uses a new connection. Starts of runs carry an idempotency key, so a retry
+ * starts nothing twice.
  */
 export class PatientClient {
   constructor(readonly url: string) {}
@@ -28,11 +31,11 @@ export class PatientClient {
       if (answered && answered.status < 500) return { ...answered, tries };
       if (performance.now() > giveUpAt)
         throw new Error(`${method} ${path} got no answer: ${answered?.body ?? "no connection"}`);
-      await sleep(ASK_AGAIN_MS);
+      await sleep(RETRY_AFTER_MS);
     }
   }
 
-  /** One try; `null` if the connection was refused or lost. `at`: Unix ms. */
+  /** The reply to one try; `null` if the connection was refused or lost. */
   async once(
     path: string,
     { method = "GET", body, key }: Ask,
@@ -40,7 +43,7 @@ export class PatientClient {
     const call = {
       method,
       path,
-      timeoutMs: ONE_TRY_MS,
+      timeoutMs: TRY_WITHIN_MS,
       ...(body === undefined ? {} : { json: body }),
       ...(key === undefined ? {} : { idempotencyKey: key }),
     };

@@ -1,11 +1,12 @@
 import { beforeAll, describe, expect, it } from "vitest";
 import { countOf, rotated } from "../counts";
-import { type StorageFaultFigures, storageFaults } from "./storage-faults/campaign";
+import { type StorageFaultFigures, playStorageFaults } from "./storage-faults/campaign";
 import { STORAGE_FAULTS } from "./storage-faults/list";
 import { toStorageFaultReport } from "./storage-faults/report";
 
 /**
- * Faults of storage, the alarm and the clock (robustness.md §3: R2 and D1, alarm, clock, eviction).
+ * Faults of storage, the alarm and the clock. They test these rows of robustness.md §3: R2 and D1,
+ * alarm, clock, eviction.
  */
 const WANTED = rotated(STORAGE_FAULTS, countOf("storage_faults"));
 const ROUNDS = countOf("storage_fault_rounds");
@@ -14,7 +15,7 @@ const SEED = Number(process.env["KILL_SEED"] ?? Date.now() % 1_000_000);
 describe(`runs of the real service end as they should (KILL_SEED=${SEED})`, () => {
   let figures: StorageFaultFigures;
   beforeAll(async () => {
-    figures = await storageFaults({ seed: SEED, each: ROUNDS, from: WANTED });
+    figures = await playStorageFaults({ seed: SEED, each: ROUNDS, from: WANTED });
     console.log(toStorageFaultReport(figures));
   }, 900_000 * ROUNDS);
 

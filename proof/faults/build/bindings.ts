@@ -1,8 +1,11 @@
 import type { Env } from "../../../src/env";
-import { over } from "./context";
-import { reached, through } from "./state";
+import { overrideMembers } from "./context";
+import { markPoint, callSeam } from "./state";
 
-/** The deployment's bindings, with crash points around each call and with the ordered failures. */
+/**
+ * The deployment's bindings, with a crash point before and after each call, and with the ordered
+ * failures.
+ */
 export function faultyBindings(env: Env): Env {
   return {
     ...env,
@@ -13,41 +16,42 @@ export function faultyBindings(env: Env): Env {
   };
 }
 
-async function around<T>(
+/** Makes a call of a seam between two crash points. `emptyResult`: see `callSeam`. */
+async function callWithPoints<T>(
   seam: "d1" | "r2" | "tenant" | "object",
-  words: string,
+  callText: string,
   call: () => Promise<T>,
-  nothing?: T,
+  emptyResult?: T,
 ): Promise<T> {
-  reached(`${seam}.before`);
-  const result = await through(seam, words, call, nothing);
-  reached(`${seam}.after`);
+  markPoint(`${seam}.before`);
+  const result = await callSeam(seam, callText, call, emptyResult);
+  markPoint(`${seam}.after`);
   return result;
 }
 
-/** Wrapped statements with the real statement and its SQL. */
+/** For each wrapped statement, the real statement and its SQL. */
 const statements = new WeakMap<D1PreparedStatement, { real: D1PreparedStatement; sql: string }>();
 
 function faultyDatabase(real: D1Database): D1Database {
-  return over(real, {
+  return overrideMembers(real, {
     prepare: (sql: string) => faultyStatement(real.prepare(sql), sql),
     batch: (wrapped: D1PreparedStatement[]) => {
-      const known = wrapped.map(
+      const statementsWithSql = wrapped.map(
         (statement) => statements.get(statement) ?? { real: statement, sql: "" },
       );
-      return around("d1", known.map(({ sql }) => sql).join("; "), () =>
-        real.batch(known.map((one) => one.real)),
+      return callWithPoints("d1", statementsWithSql.map(({ sql }) => sql).join("; "), () =>
+        real.batch(statementsWithSql.map((statement) => statement.real)),
       );
     },
   });
 }
 
 function faultyStatement(real: D1PreparedStatement, sql: string): D1PreparedStatement {
-  const wrapped: D1PreparedStatement = over(real, {
+  const wrapped: D1PreparedStatement = overrideMembers(real, {
     bind: (...values: unknown[]) => faultyStatement(real.bind(...values), sql),
-    first: () => around("d1", sql, () => real.first(), null),
-    run: () => around("d1", sql, () => real.run()),
-    all: () => around("d1", sql, () => real.all()),
+    first: () => callWithPoints("d1", sql, () => real.first(), null),
+    run: () => callWithPoints("d1", sql, () => real.run()),
+    all: () => callWithPoints("d1", sql, () => real.all()),
   });
   statements.set(wrapped, { real, sql });
   return wrapped;
@@ -56,23 +60,23 @@ function faultyStatement(real: D1PreparedStatement, sql: string): D1PreparedStat
 type RestOfPut = [contents: string | Uint8Array | ReadableStream, options?: R2PutOptions];
 
 function faultyBucket(real: Env["BUCKET"]): Env["BUCKET"] {
-  return over(real, {
+  return overrideMembers(real, {
     put: (key: string, ...rest: RestOfPut) =>
-      around("r2", `put ${key}`, () => real.put(key, ...rest)),
+      callWithPoints("r2", `put ${key}`, () => real.put(key, ...rest)),
     get: (key: string, options: R2GetOptions = {}) =>
-      around("r2", `get ${key}`, () => real.get(key, options)),
-    head: (key: string) => around("r2", `head ${key}`, () => real.head(key)),
-    list: (options: R2ListOptions) => around("r2", "list", () => real.list(options)),
-    delete: (keys: string[]) => around("r2", "delete", () => real.delete(keys)),
+      callWithPoints("r2", `get ${key}`, () => real.get(key, options)),
+    head: (key: string) => callWithPoints("r2", `head ${key}`, () => real.head(key)),
+    list: (options: R2ListOptions) => callWithPoints("r2", "list", () => real.list(options)),
+    delete: (keys: string[]) => callWithPoints("r2", "delete", () => real.delete(keys)),
   });
 }
 
-/** Wraps the stubs of a Durable Object namespace. A failure matches a call by the method's name. */
+/** Wraps the stubs of a Durable Object namespace. The call text of a call is its method's name. */
 function faultyNamespace<Stub extends { get(id: DurableObjectId): object }>(
   real: Stub,
   seam: "tenant" | "object",
 ): Stub {
-  return over(real, { get: (id: DurableObjectId) => faultyStub(real.get(id), seam) });
+  return overrideMembers(real, { get: (id: DurableObjectId) => faultyStub(real.get(id), seam) });
 }
 
 function faultyStub(stub: object, seam: "tenant" | "object"): object {
@@ -82,7 +86,7 @@ function faultyStub(stub: object, seam: "tenant" | "object"): object {
       if (typeof member !== "function" || name === "fetch")
         return typeof member === "function" ? member.bind(target) : member;
       return (...args: unknown[]) =>
-        around(seam, String(name), () => Reflect.apply(member, target, args));
+        callWithPoints(seam, String(name), () => Reflect.apply(member, target, args));
     },
   });
 }

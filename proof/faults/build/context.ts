@@ -1,14 +1,14 @@
 import { AsyncLocalStorage } from "node:async_hooks";
-import { alarmLateMs, crashesAt, errorOf, failureOf, reached, skewMs, through } from "./state";
+import { alarmLateMs, crashesAt, errorOf, failureOf, markPoint, skewMs, callSeam } from "./state";
 
 /**
  * The storage of a session or a tenant, with crash points and failures. It sits between the shipped
  * code and the runtime, so the shipped code needs no test hooks. Points of a commit:
- * - `begin`: nothing is written
- * - `open`: rows are written, the transaction is open
- * - `closed`: the transaction is closed, not yet on disk
- * - `durable`: on disk, readers not notified
- * - `told`: readers notified
+ * - `begin`: no row is written yet
+ * - `open`: the rows are written, and the transaction is still open
+ * - `closed`: the transaction is closed, but not yet on disk
+ * - `durable`: the transaction is on disk, and readers are not notified yet
+ * - `told`: readers are notified
  * Each point also exists per type of event in the commit: `commit.open/vote.cast`.
  */
 export function faultyContext(
@@ -21,9 +21,9 @@ export function faultyContext(
 }
 
 /**
- * Points passed while an object loads or its alarm runs get an extra name: `boot.commit.open`.
- * Loading is exclusive, so a flag is enough. Other work interleaves with an alarm, so an async
- * context marks only the alarm's own work.
+ * A point that is passed while an object loads has a second name: `boot.commit.open`. While the
+ * alarm runs, the second name is `alarm.commit.open`. Loading is exclusive, so a flag is enough.
+ * Other work interleaves with an alarm, so an async context marks only the alarm's own work.
  */
 let isLoading = false;
 const alarms = new AsyncLocalStorage<{ isRunning: boolean }>();
@@ -35,7 +35,7 @@ export const leaveBoot = (): void => {
   isLoading = false;
 };
 
-/** Work that outlives the alarm no longer counts as the alarm's. */
+/** Runs an alarm's work. Work that continues after the alarm has returned no longer counts. */
 export async function duringAlarm(work: () => Promise<void>): Promise<void> {
   const alarm = { isRunning: true };
   await alarms.run(alarm, work).finally(() => {
@@ -43,7 +43,7 @@ export async function duringAlarm(work: () => Promise<void>): Promise<void> {
   });
 }
 
-const circumstances = (): string[] => [
+const activePrefixes = (): string[] => [
   ...(isLoading ? ["boot"] : []),
   ...(alarms.getStore()?.isRunning ? ["alarm"] : []),
 ];
@@ -54,17 +54,16 @@ class FaultyStorage {
   readonly proxy: DurableObjectStorage;
   readonly #real: DurableObjectStorage;
   readonly #prefix: string;
-  /**
-   * Types of the events in the open transaction, and in transactions not yet known to be on disk.
-   */
+  /** Types of the events in the open transaction. */
   #open: string[] = [];
+  /** Types of the events in closed transactions that may not be on disk yet. */
   #closed: string[] = [];
 
   constructor(real: DurableObjectStorage, prefix: string) {
     this.#real = real;
     this.#prefix = prefix;
-    const sql = over(real.sql, { exec: this.#exec.bind(this) });
-    this.proxy = over(real, {
+    const sql = overrideMembers(real.sql, { exec: this.#exec.bind(this) });
+    this.proxy = overrideMembers(real, {
       sql,
       transactionSync: this.#transactionSync.bind(this),
       sync: this.#sync.bind(this),
@@ -83,13 +82,13 @@ class FaultyStorage {
 
   #transactionSync<T>(work: () => T): T {
     this.#open = [];
-    this.#at("commit.begin", []);
+    this.#markPoints("commit.begin", []);
     const result = this.#real.transactionSync(() => {
-      const written = work();
-      this.#at("commit.open", this.#open);
-      return written;
+      const workResult = work();
+      this.#markPoints("commit.open", this.#open);
+      return workResult;
     });
-    this.#at("commit.closed", this.#open);
+    this.#markPoints("commit.closed", this.#open);
     this.#closed.push(...this.#open);
     return result;
   }
@@ -97,41 +96,42 @@ class FaultyStorage {
   async #sync(): Promise<void> {
     const types = this.#closed;
     this.#closed = [];
-    await through("sync", types.join(" "), () => this.#real.sync());
-    this.#at("commit.durable", types);
+    await callSeam("sync", types.join(" "), () => this.#real.sync());
+    this.#markPoints("commit.durable", types);
     if (crashesAt(`${this.#prefix}commit.told`))
-      setTimeout(() => this.#at("commit.told", types), 1);
+      setTimeout(() => this.#markPoints("commit.told", types), 1);
   }
 
   async #setAlarm(at: number, options?: DurableObjectSetAlarmOptions): Promise<void> {
-    reached(`${this.#prefix}arm.before`);
-    await through("set_alarm", "", () =>
+    markPoint(`${this.#prefix}arm.before`);
+    await callSeam("set_alarm", "", () =>
       this.#real.setAlarm(at - skewMs() + alarmLateMs(), options),
     );
-    this.#at("arm.after", []);
+    this.#markPoints("arm.after", []);
   }
 
   async #deleteAll(): Promise<void> {
-    reached("erase.before");
+    markPoint("erase.before");
     await this.#real.deleteAll();
-    reached("erase.after");
+    markPoint("erase.after");
   }
 
-  #at(point: string, types: readonly string[]): void {
+  #markPoints(point: string, types: readonly string[]): void {
     const names = [point, ...new Set(types.map((type) => `${point}/${type}`))];
-    for (const name of names) reached(`${this.#prefix}${name}`);
-    for (const circumstance of circumstances()) reached(`${this.#prefix}${circumstance}.${point}`);
+    for (const name of names) markPoint(`${this.#prefix}${name}`);
+    for (const activePrefix of activePrefixes())
+      markPoint(`${this.#prefix}${activePrefix}.${point}`);
   }
 }
 
 /**
- * A proxy of `real` with some members replaced. Other methods are bound to `real`: objects of the
- * runtime check their `this`.
+ * A proxy of `real` with some members replaced. Other methods are bound to `real`, because objects
+ * of the runtime do not accept the proxy as `this`.
  */
-export function over<T extends object>(real: T, replaced: object): T {
+export function overrideMembers<T extends object>(real: T, replacements: object): T {
   return new Proxy(real, {
     get(target, name) {
-      if (Object.hasOwn(replaced, name)) return Reflect.get(replaced, name);
+      if (Object.hasOwn(replacements, name)) return Reflect.get(replacements, name);
       const member: unknown = Reflect.get(target, name, target);
       return typeof member === "function" ? member.bind(target) : member;
     },

@@ -9,7 +9,7 @@ import { faultyBindings } from "./bindings";
 import { enterBoot, faultyContext, leaveBoot, duringAlarm } from "./context";
 import { CONTROL_PATH } from "./orders";
 import { crashingFetch } from "./sending";
-import { ordersReceived, applyOrders, reached, serviceNow } from "./state";
+import { waitForOrders, applyOrders, markPoint, serviceNow } from "./state";
 
 /**
  * The shipped service with injectable failures and crash points. The shipped bundle starts at
@@ -25,25 +25,26 @@ export class SessionObject extends ShippedSession {
   constructor(ctx: DurableObjectState, env: Env) {
     const isKnown =
       ctx.storage.sql.exec("SELECT 1 FROM sqlite_master WHERE name = 'meta'").toArray().length > 0;
-    if (isKnown) reached("boot.begin");
+    if (isKnown) markPoint("boot.begin");
     enterBoot();
     try {
       super(faultyContext(ctx, "session"), faultyBindings(env));
     } finally {
-      leaveBoot(); // Also if the storage fails, otherwise all later points would be named `boot.`.
+      // Also after a failure of the storage: otherwise all later points would be named `boot.`.
+      leaveBoot();
     }
     if (!isKnown) return;
-    reached("boot.end");
-    ctx.waitUntil(ctx.storage.sync().then(() => reached("boot.durable")));
+    markPoint("boot.end");
+    ctx.waitUntil(ctx.storage.sync().then(() => markPoint("boot.durable")));
   }
 
   override async alarm(): Promise<void> {
-    reached("alarm.begin");
+    markPoint("alarm.begin");
     await duringAlarm(() => super.alarm());
-    reached("alarm.end");
+    markPoint("alarm.end");
   }
 
-  /** Runs the alarm so many times concurrently. */
+  /** Runs the alarm `times` times concurrently. */
   async fireAlarm(times: number): Promise<void> {
     await Promise.all(Array.from({ length: times }, () => this.alarm()));
   }
@@ -65,7 +66,7 @@ export class TenantObject extends ShippedTenant {
   }
 }
 
-/** Resets an object. The caller of `reset` receives an error when that works. */
+/** Resets an object; `true` if it was reset. A successful reset makes the call of `reset` fail. */
 const resetObject = (object: DurableObjectStub<SessionObject>): Promise<boolean> =>
   object.reset().then(
     () => false,
@@ -83,7 +84,8 @@ async function control(request: Request, { SESSIONS, BUCKET }: FaultyEnv): Promi
   if (session === null) return Response.json(applyOrders(await request.json()));
   const object = SESSIONS.get(SESSIONS.idFromName(sessionName(null, LOCAL_TENANT, session)));
   if (searchParams.has("stored")) {
-    // Read before the files: files that arrive in between are then requested again.
+    // Counted before the files are read. If a job is left, the caller asks again, so it misses no
+    // file.
     const left = await object.filesLeft();
     return Response.json({
       ...(await readStoredSnapshots(BUCKET, sessionPrefix(LOCAL_TENANT, session))),
@@ -102,7 +104,7 @@ export default {
   async fetch(request, env, ctx) {
     const { pathname } = new URL(request.url);
     if (pathname.startsWith(CONTROL_PATH)) return control(request, env);
-    if (pathname !== "/healthz") await ordersReceived();
+    if (pathname !== "/healthz") await waitForOrders();
     return worker.fetch(request, faultyBindings(env), ctx);
   },
   scheduled: (controller, env, ctx) => worker.scheduled(controller, faultyBindings(env), ctx),

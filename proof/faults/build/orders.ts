@@ -1,36 +1,42 @@
 /**
- * Failures that the harness orders from a running test build. Orders replace all earlier ones; an
- * omitted field means no failure.
+ * Failures and crashes that the harness orders from a running test build. New orders replace all
+ * earlier orders. An omitted field means no such fault.
  */
 export type Orders = {
   /** The crash point at which the process halts so that the harness can kill it. */
   crash?: CrashPoint | null;
   failures?: readonly Failure[];
-  /** Added to the time of day. */
+  /** Added to the time of day, in ms. */
   skewMs?: number;
-  /** The time of day does not advance. */
+  /** Whether the time of day stops. */
   isFrozen?: boolean;
   /** Delay added to every alarm that is set, in ms. */
   alarmLateMs?: number;
 };
 
+/** The process halts when it reaches `point` for the `nth` time, counted from 1. */
 export type CrashPoint = { point: string; nth: number };
 
 /** Dependencies that can fail. `sql`, `sync` and `set_alarm` belong to the object's own storage. */
 export type Seam = "d1" | "r2" | "tenant" | "object" | "sql" | "sync" | "set_alarm";
 
-/** Fails the next `times` calls of a seam whose words contain `match`. */
+/**
+ * A failure of the next `times` calls of a seam whose call text contains `match`. The call text is,
+ * for example, an SQL statement, a method's name or `put` with a key.
+ */
 export type Failure = {
   seam: Seam;
   match: string;
   times: number;
   /**
+   * `fails`: the caller receives an error, and the call is not made. `slow`: the call is delayed.
    * `lost`: the call is made, and the caller receives an error. `stale`: the call finds nothing.
-   * `twice`: the call is made twice and the second result is returned.
+   * `twice`: the call is made twice, and the caller receives the second result.
    */
   how: "fails" | "slow" | "lost" | "stale" | "twice";
   /** The error's message, in the platform's words. */
   message?: string;
+  /** Delay of a `slow` call, in ms. Omitted: one second. */
   slowMs?: number;
 };
 
@@ -38,9 +44,9 @@ export type Failure = {
 export type Observations = {
   /** How often each crash point was reached. */
   reached: Record<string, number>;
-  /** How often each ordered failure was met, in order. */
+  /** How many calls met each ordered failure, in the order of `failures`. */
   met: number[];
-  /** How often the service read a time of day other than the machine's. */
+  /** How often the service read a time of day that differs from the machine's. */
   wrongTimes: number;
   /** How many alarms were set with a delay. */
   lateAlarms: number;
@@ -48,7 +54,7 @@ export type Observations = {
 
 export const NO_OBSERVATIONS: Observations = { reached: {}, met: [], wrongTimes: 0, lateAlarms: 0 };
 
-/** Where the harness controls the test build, beside the service's own routes. */
+/** Path at which the harness controls the test build. The service has no such route. */
 export const CONTROL_PATH = "/__faults";
-/** OutputBuffer before the name of the crash point at which the process halts. */
+/** The process prints this text and the name of the crash point when it halts. */
 export const HALTED = "halted at";

@@ -7,12 +7,14 @@ import {
   type Observations,
 } from "./orders";
 
-/** Orders of this process and what it observed. All objects share one process and this state. */
+/**
+ * The orders of this process and its observations. All objects share one process and this state.
+ */
 
-/** Saved before `Date.now` is replaced. */
+/** The machine's time of day, Unix ms. Saved before `Date.now` is replaced. */
 const machineNow = Date.now.bind(Date);
 
-type PendingFailure = Failure & { left: number };
+type PendingFailure = Failure & { remaining: number };
 
 let orders: Orders = {};
 let hasOrders = false;
@@ -25,22 +27,22 @@ let lateAlarms = 0;
 
 /** Applies new orders, resets all counters, and returns the previous counts. */
 export function applyOrders(next: Orders): Observations {
-  const met = failures.map(({ times, left }) => times - left);
-  const seen = { reached: Object.fromEntries(reachedCounts), met, wrongTimes, lateAlarms };
+  const met = failures.map(({ times, remaining }) => times - remaining);
+  const observations = { reached: Object.fromEntries(reachedCounts), met, wrongTimes, lateAlarms };
   reachedCounts.clear();
   [wrongTimes, lateAlarms] = [0, 0];
   frozenAt = next.isFrozen ? machineNow() : null;
   orders = next;
-  failures = (next.failures ?? []).map((failure) => ({ ...failure, left: failure.times }));
+  failures = (next.failures ?? []).map((failure) => ({ ...failure, remaining: failure.times }));
   hasOrders = true;
-  return seen;
+  return observations;
 }
 
 /**
- * Resolves once orders are there. Without this wait a restarted process could pass its crash point
- * first.
+ * Resolves once the harness has sent orders. Without this wait, a restarted process could pass a
+ * crash point before the order to crash there arrives.
  */
-export async function ordersReceived(): Promise<void> {
+export async function waitForOrders(): Promise<void> {
   while (!hasOrders) await scheduler.wait(1);
 }
 
@@ -49,10 +51,10 @@ export const crashesAt = (prefix: string): boolean =>
   orders.crash?.point.startsWith(prefix) ?? false;
 
 /**
- * Marks a named point. If a crash is ordered here the process blocks for good, until the harness
- * kills it.
+ * Counts that a named point was reached. If a crash is ordered here, the process blocks until the
+ * harness kills it.
  */
-export function reached(point: string): void {
+export function markPoint(point: string): void {
   const nth = (reachedCounts.get(point) ?? 0) + 1;
   reachedCounts.set(point, nth);
   if (isAt(orders.crash, point, nth)) halt(point, nth);
@@ -67,19 +69,19 @@ function halt(point: string, nth: number): void {
 }
 
 /**
- * The failure that this call must meet; `null` if none. `stale` applies only to calls that can find
- * nothing.
+ * The ordered failure of this call; `null` if there is none. Only a call that can find nothing can
+ * be `stale`.
  */
-export function failureOf(seam: Seam, words: string, canBeStale = false): Failure | null {
+export function failureOf(seam: Seam, callText: string, canBeStale = false): Failure | null {
   const failure = failures.find(
-    (one) =>
-      one.seam === seam &&
-      one.left > 0 &&
-      words.includes(one.match) &&
-      (one.how !== "stale" || canBeStale),
+    (pending) =>
+      pending.seam === seam &&
+      pending.remaining > 0 &&
+      callText.includes(pending.match) &&
+      (pending.how !== "stale" || canBeStale),
   );
   if (!failure) return null;
-  failure.left -= 1;
+  failure.remaining -= 1;
   return failure;
 }
 
@@ -87,26 +89,26 @@ export const errorOf = ({ seam, message }: Failure): Error =>
   new Error(message ?? `${seam}: internal error`);
 
 /**
- * Makes a call of a seam with the ordered failure. `nothing`: the result of a call that finds
- * nothing.
+ * Makes a call of a seam and applies its ordered failure. `emptyResult`: what the call returns if
+ * it finds nothing; omitted if that cannot happen.
  */
-export async function through<T>(
+export async function callSeam<T>(
   seam: Seam,
-  words: string,
+  callText: string,
   call: () => Promise<T>,
-  nothing?: T,
+  emptyResult?: T,
 ): Promise<T> {
-  const failure = failureOf(seam, words, nothing !== undefined);
+  const failure = failureOf(seam, callText, emptyResult !== undefined);
   if (failure?.how === "fails") throw errorOf(failure);
   if (failure?.how === "slow") await scheduler.wait(failure.slowMs ?? 1_000);
-  if (failure?.how === "stale" && nothing !== undefined) return nothing;
+  if (failure?.how === "stale" && emptyResult !== undefined) return emptyResult;
   if (failure?.how === "twice") await call();
   const result = await call();
   if (failure?.how === "lost") throw errorOf(failure);
   return result;
 }
 
-/** Difference between the service's time of day and the machine's, in ms. */
+/** The service's time of day minus the machine's, in ms. */
 export const skewMs = (): number =>
   frozenAt === null ? (orders.skewMs ?? 0) : frozenAt - machineNow();
 

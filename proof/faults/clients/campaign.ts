@@ -4,25 +4,32 @@ import { within } from "../../../simulated/service/within";
 import { freePort } from "../../../simulated/service/loopback";
 import { FaultyService } from "../faulty-service";
 import { startRunServers } from "../runs/run-servers";
-import { crowd, MOST_READERS, slow, VANISHING, vanish } from "./crowd";
+import {
+  playCrowd,
+  MOST_READERS,
+  playSlowReaders,
+  VANISHING_READERS,
+  playVanishingReaders,
+} from "./crowd";
 import { Evidence } from "./evidence";
-import { histories as playHistories } from "./history";
-import { strangeIds } from "./ids";
+import { playHistories } from "./history";
+import { playStrangeIds } from "./ids";
 import type { LoudFigures, World } from "./world";
 
-/** Misbehaving clients, by their behaviour. */
+/** The scenes of misbehaving clients. `play` returns problems in sentences. */
 export const CLIENTS: readonly { name: string; play: (world: World) => Promise<string[]> }[] = [
   {
-    name: `${VANISHING} connections vanish in three waves, with a limit of ${MOST_READERS}`,
-    play: vanish,
+    name: `${VANISHING_READERS} connections vanish in three waves, with a limit of ${MOST_READERS}`,
+    play: playVanishingReaders,
   },
-  { name: `500 readers connect at once, with a limit of ${MOST_READERS}`, play: crowd },
-  { name: "ids from the future, of another run, and no ids at all", play: strangeIds },
-  { name: "20 readers read the largest session at 1 kB/s", play: slow },
+  { name: `500 readers connect at once, with a limit of ${MOST_READERS}`, play: playCrowd },
+  { name: "ids from the future, of another run, and no ids at all", play: playStrangeIds },
+  { name: "20 readers read the largest session at 1 kB/s", play: playSlowReaders },
 ];
 
 /**
- * Ten minutes: several times the longest scene on a busy machine, except for hundreds of histories.
+ * Ten minutes: several times as long as the longest scene takes on a busy machine. A scene with
+ * hundreds of histories has less reserve.
  */
 const SCENE_WITHIN_MS = 600_000;
 
@@ -31,7 +38,7 @@ export type ClientFigures = {
   histories: number;
   /** Number of agents that write the largest session. */
   loudAgents: number;
-  /** `notes`: figures in sentences. `folder`: evidence of a failed scene. */
+  /** `notes`: figures in sentences. `folder`: contains the evidence of a failed scene. */
   scenes: {
     name: string;
     problems: readonly string[];
@@ -39,6 +46,7 @@ export type ClientFigures = {
     seconds: number;
     folder?: string;
   }[];
+  /** Figures of the largest session; `null` if it was not played. */
   loud: LoudFigures | null;
   seconds: number;
 };
@@ -57,7 +65,7 @@ type ClientsOptions = {
  * Plays every kind of client on one service, then the histories. Throws `UsageError` if no scene
  * matches.
  */
-export async function clients({
+export async function playClients({
   seed,
   histories,
   loudAgents = LIMITS.agents,
@@ -86,7 +94,7 @@ export async function clients({
   try {
     await service.start();
     for (const scene of scenes) {
-      const played = await playScene(scene, {
+      const sceneFigures = await playScene(scene, {
         service,
         providers,
         inspectorPort,
@@ -95,8 +103,8 @@ export async function clients({
         loudAgents,
         onFigures,
       });
-      figures.scenes.push(played);
-      onScene?.(played);
+      figures.scenes.push(sceneFigures);
+      onScene?.(sceneFigures);
     }
     figures.seconds = (performance.now() - startedAt) / 1_000;
     return figures;
@@ -109,27 +117,28 @@ export async function clients({
 type Scene = (typeof CLIENTS)[number];
 type Stage = Omit<World, "evidence" | "note"> & Pick<ClientFigures, "histories">;
 
-/** Plays one kind of client. Keeps the evidence in a folder if something is wrong. */
+/** Plays one kind of client. If there are problems, keeps the evidence in a folder. */
 async function playScene(
   { name, play }: Scene,
   { histories, ...stage }: Stage,
 ): Promise<ClientFigures["scenes"][number]> {
   const { service, seed, loudAgents } = stage;
-  const from = performance.now();
-  const [evidence, notes]: [Evidence, string[]] = [new Evidence(), []];
+  const startedAt = performance.now();
+  const evidence = new Evidence();
+  const notes: string[] = [];
   const note = (line: string) => notes.push(line);
-  service.clearOutput(); // Keeps only the output of this scene as evidence.
-  const played = play({ ...stage, evidence, note });
-  const problems = await within(SCENE_WITHIN_MS, "its end", played).catch((error: unknown) => [
+  service.clearOutput(); // So the evidence contains only the output of this scene.
+  const playing = play({ ...stage, evidence, note });
+  const problems = await within(SCENE_WITHIN_MS, "its end", playing).catch((error: unknown) => [
     String(error),
   ]);
-  const failed = {
+  const failedCase = {
     name: `clients-${seed}-${name}`,
     command: commandOf({ histories, seed, loudAgents, name }),
     problems,
   };
-  const folder = problems.length > 0 ? await evidence.keep(failed, service) : undefined;
-  const seconds = (performance.now() - from) / 1_000;
+  const folder = problems.length > 0 ? await evidence.keep(failedCase, service) : undefined;
+  const seconds = (performance.now() - startedAt) / 1_000;
   return { name, problems, notes, seconds, ...(folder !== undefined && { folder }) };
 }
 

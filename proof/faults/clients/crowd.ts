@@ -21,23 +21,25 @@ import { eventsPath, sessionPath } from "../../../src/protocol/paths";
 export const MOST_READERS = 450;
 const WAVES = 3;
 /**
- * Two waves and the readers that watch the run do not fit together: the places of the first wave
- * must be free by the third.
+ * Two waves and the readers that watch the run exceed `MOST_READERS`. So the third wave is admitted
+ * only if the places of the first wave are free again.
  */
-const IN_A_WAVE = MOST_READERS / 2;
+const READERS_PER_WAVE = MOST_READERS / 2;
 /** Number of connections that vanish. */
-export const VANISHING = WAVES * IN_A_WAVE;
+export const VANISHING_READERS = WAVES * READERS_PER_WAVE;
 const STARTED_WITHIN_MS = 60_000;
-/** Less than the time after which a silent model fails: the models pause during this wait. */
+/**
+ * Less than the time after which a silent model fails, because the models pause during this wait.
+ */
 const ADMITTED_WITHIN_MS = 100_000;
 const STORY_SPEED = 2.8;
-const CROWD = 500;
+const CROWD_READERS = 500;
 const SLOW_READERS = 20;
 /** Limit of the live heap during the largest allowed session. */
 const MOST_LIVE_BYTES = 96 * 1024 * 1024;
 /**
- * Far more than the socket buffers of a paused reader: such a reader falls behind and is
- * disconnected.
+ * Far more than the socket buffers of a paused reader hold. A slow reader of so long a log must
+ * fall behind and be disconnected.
  */
 const SURELY_BEHIND_BYTES = 14 * 1024 * 1024;
 
@@ -45,7 +47,7 @@ const SURELY_BEHIND_BYTES = 14 * 1024 * 1024;
  * Clients that disconnect without closing free their places. The run continues, and later clients
  * receive the whole log.
  */
-export async function vanish({
+export async function playVanishingReaders({
   service,
   providers,
   seed,
@@ -57,22 +59,22 @@ export async function vanish({
   const run = await within(STARTED_WITHIN_MS, "a run to begin", firstBegunRun(group));
   const url = `${service.url}${sessionPath(run.session)}/events`;
   const problems: string[] = [];
-  let [vanished, meanwhile] = [0, 0];
+  let [vanishedCount, vanishedDuringRun] = [0, 0];
   for (let wave = 1; wave <= WAVES; wave += 1) {
-    const isOn = run.isRunning;
-    const left = await connectAndReset(service.url, new URL(url).pathname, IN_A_WAVE);
-    vanished += left.vanished;
-    if (isOn) meanwhile += left.vanished;
-    problems.push(...admissionProblems(wave, left));
+    const wasRunning = run.isRunning;
+    const counts = await connectAndReset(service.url, new URL(url).pathname, READERS_PER_WAVE);
+    vanishedCount += counts.vanished;
+    if (wasRunning) vanishedDuringRun += counts.vanished;
+    problems.push(...admissionProblems(wave, counts));
   }
   note(
-    `${vanished} readers connected and vanished, ${meanwhile} of them in waves that began during the run`,
+    `${vanishedCount} readers connected and vanished, ${vanishedDuringRun} of them in waves that began during the run`,
   );
-  if (meanwhile === 0) problems.push("no reader vanished during the run");
+  if (vanishedDuringRun === 0) problems.push("no reader vanished during the run");
   problems.push(...(await group.verdict()));
-  const others = watchers(url, MOST_READERS - 50);
-  evidence.addClients(others);
-  return [...problems, ...(await replayProblems(others, url))];
+  const laterReaders = watchers(url, MOST_READERS - 50);
+  evidence.addClients(laterReaders);
+  return [...problems, ...(await replayProblems(laterReaders, url))];
 }
 
 async function firstBegunRun({ runs: [run], problems }: RunGroup): Promise<Run> {
@@ -82,21 +84,21 @@ async function firstBegunRun({ runs: [run], problems }: RunGroup): Promise<Run> 
 }
 
 function admissionProblems(wave: number, { others }: ResetCounts): string[] {
-  const counts = Object.entries(Object.groupBy(others, (one) => one)).map(
-    ([reply, some = []]) => `${some.length} received ${reply}`,
+  const counts = Object.entries(Object.groupBy(others, (reply) => reply)).map(
+    ([reply, readers = []]) => `${readers.length} received ${reply}`,
   );
   return counts.length === 0
     ? []
     : [
-        `wave ${wave}: ${others.length} of ${IN_A_WAVE} readers were not admitted: ${counts.join(", ")}`,
+        `wave ${wave}: ${others.length} of ${READERS_PER_WAVE} readers were not admitted: ${counts.join(", ")}`,
       ];
 }
 
 /**
- * 500 readers connect at once: the limit admits some, the rest retry, and each receives the whole
- * log.
+ * 500 readers connect at once. The limit admits some of them, and the others retry. Each reader
+ * receives the whole log.
  */
-export async function crowd(world: World): Promise<string[]> {
+export async function playCrowd(world: World): Promise<string[]> {
   const { service, evidence } = world;
   const gate = Promise.withResolvers<void>();
   const gated = (script: Script): Script => {
@@ -116,18 +118,20 @@ export async function crowd(world: World): Promise<string[]> {
       agents: STORY_AGENTS,
     });
     const url = `${service.url}${eventsPath(id, 1)}`;
-    const all = watchers(url, CROWD);
+    const all = watchers(url, CROWD_READERS);
     evidence.addClients(all);
     await waitForAdmission(all);
     const refused = all.filter(({ refusals }) => refusals > 0).length;
     gate.resolve();
-    const fewest = CROWD - MOST_READERS;
+    const fewestRefused = CROWD_READERS - MOST_READERS;
     return [
       ...(await replayProblems(all, url)),
       ...(await verdictOf(id, world, () => providers.requests())),
-      ...(refused >= fewest
+      ...(refused >= fewestRefused
         ? []
-        : [`only ${refused} of ${CROWD} readers had to retry, with a limit of ${MOST_READERS}`]),
+        : [
+            `only ${refused} of ${CROWD_READERS} readers had to retry, with a limit of ${MOST_READERS}`,
+          ]),
     ];
   } finally {
     await providers.close();
@@ -135,8 +139,8 @@ export async function crowd(world: World): Promise<string[]> {
 }
 
 /**
- * Waits until each reader was admitted or asked to retry. Throws after `ADMITTED_WITHIN_MS` and
- * disconnects all.
+ * Waits until each reader was admitted or asked to retry. After `ADMITTED_WITHIN_MS` it disconnects
+ * all readers and throws.
  */
 async function waitForAdmission(all: readonly Watcher[]): Promise<void> {
   const giveUpAt = performance.now() + ADMITTED_WITHIN_MS;
@@ -155,7 +159,7 @@ async function waitForAdmission(all: readonly Watcher[]): Promise<void> {
   }
 }
 
-/** Problems after all readers saw the end: a reader's bytes differ from those of a new reader. */
+/** Waits for the end of all readers. A problem if one of them has other bytes than a new reader. */
 async function replayProblems(all: readonly Watcher[], url: string): Promise<string[]> {
   await Promise.all(all.map(({ ended }) => ended));
   const replay = new Watcher(url);
@@ -165,15 +169,15 @@ async function replayProblems(all: readonly Watcher[], url: string): Promise<str
 }
 
 /**
- * The largest session with readers of 1 kB/s. They are disconnected and reconnect; the run
- * continues and memory stays bounded.
+ * The largest session with readers of 1 kB/s. The service disconnects these readers, and they
+ * reconnect. The run continues, and memory stays bounded.
  */
-export async function slow(world: World): Promise<string[]> {
+export async function playSlowReaders(world: World): Promise<string[]> {
   const { service, inspectorPort, loudAgents, evidence, onFigures } = world;
   const provider = await startLoudProvider();
   const probe = await MemoryProbe.connect(inspectorPort, service.pid ?? 0);
   try {
-    const id = await startLoud(service.url, provider, loudAgents);
+    const id = await startLoudSession(service.url, provider, loudAgents);
     const url = `${service.url}${eventsPath(id, 1)}`;
     const fast = new Watcher(url);
     const readers = Array.from(
@@ -186,7 +190,7 @@ export async function slow(world: World): Promise<string[]> {
     provider.resume();
     const peak = await peakUntil(fast.ended, {
       sample: () => probe.sample(),
-      most: MOST_LIVE_BYTES,
+      mostLive: MOST_LIVE_BYTES,
       models: provider,
     });
     const seconds = (performance.now() - startedAt) / 1_000;
@@ -195,18 +199,18 @@ export async function slow(world: World): Promise<string[]> {
     const visits = readers.reduce((sum, reader) => sum + reader.visits, 0);
     onFigures?.({ agents: loudAgents, logBytes: fast.bytes.length, seconds, peak, visits });
     const wrong = readers.filter(({ bytes }) => !bytes.equals(fast.bytes)).length;
-    const stayed = readers.filter((reader) => reader.visits === 1).length;
-    const waited = provider.mostWaiting();
+    const neverDisconnected = readers.filter((reader) => reader.visits === 1).length;
+    const mostWaiting = provider.mostWaiting();
     return [
-      // Requests are unknown here: this provider counts only how many waited.
+      // The list of requests is empty: this provider counts only how many requests waited.
       ...(await verdictOf(id, world, () => [])),
-      ...(waited <= MOST_AWAITING_HEADERS.models
+      ...(mostWaiting <= MOST_AWAITING_HEADERS.models
         ? []
-        : [`I14: ${waited} requests waited for headers at once`]),
+        : [`I14: ${mostWaiting} requests waited for headers at once`]),
       ...(wrong === 0
         ? []
         : [`I1: ${wrong} of ${SLOW_READERS} slow readers did not receive the log`]),
-      ...slowReaderProblems({ agents: loudAgents, logBytes: fast.bytes.length, stayed }),
+      ...slowReaderProblems({ agents: loudAgents, logBytes: fast.bytes.length, neverDisconnected }),
       ...(peak.live <= MOST_LIVE_BYTES
         ? []
         : [`I16: ${Math.round(peak.live / 2 ** 20)} MiB were live`]),
@@ -218,28 +222,32 @@ export async function slow(world: World): Promise<string[]> {
 }
 
 /**
- * A full team writes more than slow readers can buffer, so each of them must be disconnected. A
- * smaller team's log may fit into the buffers.
+ * A full team writes more than slow readers can buffer, so each slow reader must be disconnected at
+ * least once. A smaller team's log may fit into the buffers.
  */
 export function slowReaderProblems({
   agents,
   logBytes,
-  stayed,
+  neverDisconnected,
 }: {
   agents: number;
   logBytes: number;
-  stayed: number;
+  neverDisconnected: number;
 }): string[] {
   if (logBytes >= SURELY_BEHIND_BYTES)
-    return stayed === 0
+    return neverDisconnected === 0
       ? []
-      : [`${stayed} of ${SLOW_READERS} slow readers were never disconnected`];
+      : [`${neverDisconnected} of ${SLOW_READERS} slow readers were never disconnected`];
   return agents < LIMITS.agents
     ? []
     : [`the largest session has only ${logBytes} bytes of log: no reader had to fall behind`];
 }
 
-async function startLoud(url: string, { baseUrl }: LoudProvider, count: number): Promise<string> {
+async function startLoudSession(
+  url: string,
+  { baseUrl }: LoudProvider,
+  count: number,
+): Promise<string> {
   const agents = Array.from({ length: count }, (_, nth) => ({ id: `loud-${nth}`, model: "loud" }));
   const config = { orchestrator: { max_new_answers_per_agent: 3 } };
   return (await new ServiceClient(url).start({ baseUrl, agents, config })).session_id;

@@ -10,7 +10,7 @@ type Content = () => string | Uint8Array;
 
 /** Evidence of a scene, read and written only if the scene fails. */
 export class Evidence {
-  /** Runs of a group. The same evidence is kept of them as under any other fault. */
+  /** Runs of a group. The evidence of each run is the same as under any other fault. */
   readonly runs: Run[] = [];
   readonly #files = new Map<string, Content>();
 
@@ -29,9 +29,9 @@ export class Evidence {
 
   /** The bytes that each client received. */
   addClients(clients: readonly Watcher[]): void {
-    const kept = () => mergeTexts(clients.map(({ bytes }) => bytes));
+    const merged = () => mergeTexts(clients.map(({ bytes }) => bytes));
     this.addJson("clients.json", () => {
-      const { places } = kept();
+      const { places } = merged();
       return clients.map(({ visits, losses, refusals, isOver }, nth) => ({
         visits,
         losses,
@@ -40,7 +40,7 @@ export class Evidence {
         ...places[nth],
       }));
     });
-    this.add("clients.sse", () => Buffer.concat(kept().texts));
+    this.add("clients.sse", () => Buffer.concat(merged().texts));
   }
 
   /** Drops the files whose names start with `prefix`. */
@@ -48,7 +48,9 @@ export class Evidence {
     for (const name of this.#files.keys()) if (name.startsWith(prefix)) this.#files.delete(name);
   }
 
-  /** Writes the evidence beside that of other failures, and returns the folder. */
+  /**
+   * Writes the evidence to a new folder beside the evidence of other failures. Returns the folder.
+   */
   async keep(failed: Omit<FailedCase, "runs">, service: FaultyService): Promise<string> {
     const folder = await keepCase({ ...failed, runs: this.runs }, service);
     for (const [name, content] of this.#files) await writeFile(path.join(folder, name), content());
@@ -56,19 +58,19 @@ export class Evidence {
   }
 }
 
-/** Position of a text in the concatenation of kept texts. */
+/** Position of a text in the concatenation of the remaining texts, in bytes. */
 export type Place = { from: number; to: number };
 
 /**
- * Deduplicates texts that are mostly equal to each other or prefixes of each other. Returns the
- * remaining texts and each original's position in them.
+ * Deduplicates texts. Most of them are equal to each other, or one is the beginning of another.
+ * Returns the remaining texts, and for each original text its position in their concatenation.
  */
 export function mergeTexts(all: readonly Buffer[]): { texts: Buffer[]; places: Place[] } {
   const texts: { text: Buffer; from: number }[] = [];
   const places = new Map<Buffer, Place>();
   let end = 0;
   for (const text of all.toSorted((one, other) => other.length - one.length)) {
-    let from = texts.find((kept) => kept.text.subarray(0, text.length).equals(text))?.from;
+    let from = texts.find((longer) => longer.text.subarray(0, text.length).equals(text))?.from;
     if (from === undefined) {
       from = end;
       texts.push({ text, from });

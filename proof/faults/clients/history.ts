@@ -20,90 +20,107 @@ import { ReceivedEvents, toFrame } from "./received-events";
 import type { World } from "./world";
 
 const CLIENTS = 20;
-const OPERATIONS_EACH = 4;
-const PAUSE_MS = 160;
-/** A client that resumes reads, leaves in the middle, and reads again. */
-const VISITS = 2;
-/** A client that is up to date receives nothing while no model writes. */
+const OPERATIONS_PER_CLIENT = 4;
+/** The longest pause before an operation. */
+const MOST_PAUSE_MS = 160;
+/**
+ * A client that resumes connects so often: it reads, disconnects in the middle, and reads again.
+ */
+const CONNECTIONS_PER_RESUME = 2;
+/**
+ * A client that resumes waits so long for its first event. If it has all events, it receives
+ * nothing while no model writes.
+ */
 const QUIET_MS = 1_000;
-/** One of so many histories has a client that erases the session. */
-const ERASED_EACH = 3;
+/** On average, one in so many histories has a client that erases the session. */
+const HISTORIES_PER_ERASE = 3;
 
-/** After the last operation, the last turn ends within this time (I13) and the log can be read. */
+/**
+ * After the last operation, the last turn must end within this time (I13). After that, the whole
+ * log must be readable within the same time.
+ */
 const OVER_WITHIN_MS = 60_000;
-/** The model of all agents; `answer` is the text that it presents. */
+/** The model of all agents. `answer` is the text that this model presents. */
 const MODEL = "quick";
 const { answer } = KINDS.again;
 
 const TurnSchema = z.object({ turn: z.int() });
-const isGone = (status: number): boolean => status === 404;
+const isNotFound = (status: number): boolean => status === 404;
 
-/** Plays histories one after the other. Returns problems in sentences. */
-export async function histories(world: World, count: number): Promise<string[]> {
+/** Plays `count` histories one after the other. Returns problems in sentences. */
+export async function playHistories(world: World, count: number): Promise<string[]> {
   const problems: string[] = [];
-  const resumed = { fromIds: 0, events: 0 };
+  const resumeCounts = { fromIds: 0, events: 0 };
   for (let nth = 0; nth < count; nth += 1)
-    problems.push(...(await history(world, world.seed + nth, resumed)));
+    problems.push(...(await playHistory(world, world.seed + nth, resumeCounts)));
   world.note(
-    `clients resumed from an id ${resumed.fromIds} times and received ${resumed.events} events`,
+    `clients resumed from an id ${resumeCounts.fromIds} times and received ${resumeCounts.events} events`,
   );
-  return resumed.events > 0 ? problems : [...problems, "no client that resumed received an event"];
+  return resumeCounts.events > 0
+    ? problems
+    : [...problems, "no client that resumed received an event"];
 }
 
-/** How often clients resumed from an id, and how many events they received then. */
+/** How often clients resumed from an event id, and how many events they received then. */
 type ResumeCounts = { fromIds: number; events: number };
 
 /**
- * 20 clients ask one session for turns, cancel, read and resume at random; one may erase it. Then
- * the responses, the remaining log and the requests to providers are checked together. Returns
- * problems in sentences.
+ * 20 clients of one session ask for turns, cancel, read and resume at random. One client may erase
+ * the session. Then the responses, the log that is left and the requests to providers are checked
+ * together. Returns problems in sentences.
  */
-async function history(
+async function playHistory(
   { service, providers, evidence }: World,
   seed: number,
-  resumed: ResumeCounts,
+  resumeCounts: ResumeCounts,
 ): Promise<string[]> {
   const chance = new Chance(seed);
   const agents = ["one", "two"].map((id) => ({ id, model: MODEL }));
-  const [before, first] = [providers.requests().length, newMark()];
-  const question = `When does water boil? ${first}`;
+  const [before, firstMark] = [providers.requests().length, newMark()];
+  const question = `When does water boil? ${firstMark}`;
   const { session_id: id } = await new ServiceClient(service.url).start({
     baseUrl: providers.baseUrl,
     agents,
     question,
   });
-  const session = new Session(service.url, { id, first, resumed });
-  const requests = () => session.own(providers.requests().slice(before));
-  const kept = `history-${seed}-`;
-  evidence.addJson(`${kept}operations.json`, () => session.operations);
-  evidence.addJson(`${kept}seen.json`, () => Object.fromEntries(session.seen.events));
-  evidence.add(`${kept}log.sse`, () => Buffer.concat(session.log));
-  evidence.addRequests(`${kept}requests.json`, requests);
+  const session = new Session(service.url, { id, firstMark, resumeCounts });
+  const requests = () => session.ownRequests(providers.requests().slice(before));
+  const filePrefix = `history-${seed}-`;
+  evidence.addJson(`${filePrefix}operations.json`, () => session.operations);
+  evidence.addJson(`${filePrefix}seen.json`, () => Object.fromEntries(session.seen.events));
+  evidence.add(`${filePrefix}log.sse`, () => Buffer.concat(session.log));
+  evidence.addRequests(`${filePrefix}requests.json`, requests);
   const clients = Array.from({ length: CLIENTS }, (_, nth) =>
     actAtRandom(
       session,
       new Chance(seed * 100 + nth),
-      nth === 0 && chance.int(1, ERASED_EACH) === 1,
+      nth === 0 && chance.int(1, HISTORIES_PER_ERASE) === 1,
     ),
   );
   await Promise.all(clients);
   const problems = [
     ...session.problems,
-    ...(await verdictOn(session, requests).catch((error: unknown) => [String(error)])),
+    ...(await judgeSession(session, requests).catch((error: unknown) => [String(error)])),
   ];
-  if (problems.length === 0) evidence.forget(kept);
+  if (problems.length === 0) evidence.forget(filePrefix);
   return problems.map((problem) => `history ${seed} of ${id}: ${problem}`);
 }
 
-async function verdictOn(session: Session, requests: () => RecordedRequest[]): Promise<string[]> {
-  const left = session.isErased ? null : await session.atRest();
+async function judgeSession(
+  session: Session,
+  requests: () => RecordedRequest[],
+): Promise<string[]> {
+  const final = session.isErased ? null : await session.waitUntilIdle();
   await waitForClosedRequests({ requests });
   const { seen, operations, questions } = session;
-  const given = [...seen.problems, ...(left === null ? [] : seen.differencesFrom(session.log))];
+  const streamProblems = [
+    ...seen.problems,
+    ...(final === null ? [] : seen.differencesFrom(session.log)),
+  ];
   return [
-    ...given,
+    ...streamProblems,
     ...judgeHistory({
-      left,
+      final,
       seen: seen.events,
       operations,
       questions,
@@ -113,13 +130,18 @@ async function verdictOn(session: Session, requests: () => RecordedRequest[]): P
   ];
 }
 
+/** A text that only one question contains, so that its requests can be found. */
 const newMark = (): string => crypto.randomUUID();
 
-async function actAtRandom(session: Session, chance: Chance, erases: boolean): Promise<void> {
-  /** Numbers of the last events that this client received. */
+async function actAtRandom(
+  session: Session,
+  chance: Chance,
+  erasesSession: boolean,
+): Promise<void> {
+  /** For each read of this client, the number of the last event that it received. */
   const ids: number[] = [];
-  for (let nth = 0; nth < OPERATIONS_EACH; nth += 1) {
-    await sleep(chance.int(0, PAUSE_MS));
+  for (let nth = 0; nth < OPERATIONS_PER_CLIENT; nth += 1) {
+    await sleep(chance.int(0, MOST_PAUSE_MS));
     switch (chance.weighted({ ask: 3, cancel: 2, read: 3, page: 2, resume: 2 })) {
       case "ask":
         await session.ask();
@@ -134,46 +156,46 @@ async function actAtRandom(session: Session, chance: Chance, erases: boolean): P
         ids.push(...(await session.page(chance.int(0, 40))));
         break;
       case "resume":
-        for (let visit = 1; visit <= VISITS; visit += 1) {
-          ids.push(...(await session.resume(drawId(ids, chance), chance.int(5, 120))));
+        for (let visit = 1; visit <= CONNECTIONS_PER_RESUME; visit += 1) {
+          ids.push(...(await session.resume(drawEventId(ids, chance), chance.int(5, 120))));
         }
         break;
     }
   }
-  if (erases) await session.erase();
+  if (erasesSession) await session.erase();
 }
 
 /**
- * The event id that a client resumes from: the newest, or an earlier one as if the rest had been
- * lost. `null`: from the beginning.
+ * The event id that a client resumes from: its newest id, or an earlier one, as if the client had
+ * lost the later events. `null`: from the beginning.
  */
-function drawId(ids: readonly number[], chance: Chance): number | null {
+function drawEventId(ids: readonly number[], chance: Chance): number | null {
   const newest = Math.max(...ids);
   if (ids.length === 0) return null;
   return chance.weighted({ newest: 3, earlier: 1 }) === "newest" ? newest : chance.int(1, newest);
 }
 
-/** One session as its clients know it together: all responses, and every event by its number. */
+/** One session from the view of all its clients: their responses, and every event by its number. */
 class Session {
   readonly operations: Operation[] = [];
   readonly problems: string[] = [];
   readonly questions: Question[];
   readonly seen = new ReceivedEvents();
-  /** The whole log, frame by frame, once the session is at rest. */
+  /** The frames of the whole log, set once no turn runs. */
   log: readonly Buffer[] = [];
-  readonly #resumed: ResumeCounts;
+  readonly #resumeCounts: ResumeCounts;
   readonly #client: PatientClient;
   readonly #path: string;
 
-  /** `first`: a text that only the first question contains. */
+  /** `firstMark`: a text that only the first question contains. */
   constructor(
     readonly url: string,
-    { id, first, resumed }: { id: string; first: string; resumed: ResumeCounts },
+    { id, firstMark, resumeCounts }: { id: string; firstMark: string; resumeCounts: ResumeCounts },
   ) {
-    this.#resumed = resumed;
+    this.#resumeCounts = resumeCounts;
     this.#client = new PatientClient(url);
     this.#path = sessionPath(id);
-    this.questions = [{ mark: first, turn: 1 }];
+    this.questions = [{ mark: firstMark, turn: 1 }];
   }
 
   get isErased(): boolean {
@@ -183,7 +205,7 @@ class Session {
   async ask(): Promise<void> {
     const mark = newMark();
     const body = { question: `And then? ${mark}` };
-    const result = await this.#note(
+    const result = await this.#recordOperation(
       `${this.#path}/turns`,
       { method: "POST", body },
       (status, reply) =>
@@ -197,13 +219,13 @@ class Session {
   }
 
   cancel = () =>
-    this.#note(`${this.#path}/cancel`, { method: "POST", body: {} }, (_, reply) => {
+    this.#recordOperation(`${this.#path}/cancel`, { method: "POST", body: {} }, (_, reply) => {
       const { turn, status } = CancelledSchema.parse(reply);
       return { type: "cancelled", turn, status };
     });
 
   read = () =>
-    this.#note(this.#path, {}, (_, reply) => {
+    this.#recordOperation(this.#path, {}, (_, reply) => {
       const { turns, meta } = SessionStatusSchema.parse(reply);
       return {
         type: "read",
@@ -212,11 +234,11 @@ class Session {
       };
     });
 
-  erase = () => this.#note(this.#path, { method: "DELETE" }, () => ({ type: "erased" }));
+  erase = () => this.#recordOperation(this.#path, { method: "DELETE" }, () => ({ type: "erased" }));
 
   /**
-   * A page of events; must equal what other clients received. Returns the number of the last event,
-   * if any.
+   * Reads a page of events. Each event must equal the event that other clients received. Returns
+   * the number of the last event, if any.
    */
   async page(after: number): Promise<number[]> {
     const { status, body } = await this.#client.ask(`${this.#path}/events?limit=50&after=${after}`);
@@ -241,23 +263,23 @@ class Session {
     watcher.leave();
     const { frames } = watcher;
     if (from !== null) {
-      this.#resumed.fromIds += 1;
-      this.#resumed.events += frames.length;
+      this.#resumeCounts.fromIds += 1;
+      this.#resumeCounts.events += frames.length;
     }
     const last = this.seen.add(frames, from ?? 0);
     return frames.length > 0 ? [last] : [];
   }
 
-  /** The requests that contain one of this session's questions. */
-  own(requests: readonly RecordedRequest[]): RecordedRequest[] {
+  /** The requests to providers that contain a question of this session. */
+  ownRequests(requests: readonly RecordedRequest[]): RecordedRequest[] {
     return requests.filter(({ body }) => {
       const text = JSON.stringify(body);
       return this.questions.some(({ mark }) => text.includes(mark));
     });
   }
 
-  /** The whole log and the status once no turn runs. Throws if a turn runs too long. */
-  async atRest(): Promise<NonNullable<PlayedHistory["left"]>> {
+  /** Waits until no turn runs. Returns the whole log and the status. Throws after a time limit. */
+  async waitUntilIdle(): Promise<NonNullable<PlayedHistory["final"]>> {
     const giveUpAt = now() + OVER_WITHIN_MS;
     let status = await this.#status();
     while (status.turns.at(-1)?.status === "running") {
@@ -275,21 +297,21 @@ class Session {
     return SessionStatusSchema.parse(JSON.parse((await this.#client.ask(this.#path)).body));
   }
 
-  async #note(
+  async #recordOperation(
     path: string,
     ask: { method?: "POST" | "DELETE"; body?: unknown },
     toResult: (status: number, reply: unknown) => OperationResult | null,
   ): Promise<OperationResult | null> {
     const from = now();
-    const answered = await this.#client.once(path, ask);
+    const response = await this.#client.once(path, ask);
     const to = now();
-    if (!answered) {
+    if (!response) {
       this.problems.push(`${path} was not answered`);
       return null;
     }
-    const { status, body } = answered;
+    const { status, body } = response;
     const reply: unknown = body === "" ? null : JSON.parse(body);
-    const result: OperationResult | null = isGone(status)
+    const result: OperationResult | null = isNotFound(status)
       ? { type: "gone" }
       : toResult(status, reply);
     if (result) this.operations.push({ from, to, result });
@@ -298,7 +320,7 @@ class Session {
   }
 }
 
-/** Resolves when something arrived, when the stream ended, or after a quiet time. */
+/** Resolves when the first frame arrives, when the stream ends, or after `QUIET_MS`. */
 async function firstFrameOrQuiet(watcher: Watcher): Promise<void> {
   let isOver = false;
   const over = () => {

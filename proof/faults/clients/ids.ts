@@ -22,13 +22,13 @@ const IDS: readonly { name: string; id: string; status: number; code: string }[]
   { name: "the future", id: "1000000", status: 409, code: "event_id_ahead" },
 ];
 
-/** A stream from a valid id ends with the turn. */
+/** Long enough for a whole turn: a stream from a valid id ends with the turn. */
 const ANSWERED_WITHIN_MS = 60_000;
 
 type HttpReply = { status: number; text: string };
 
 /** Ids that match no event of the run are refused, and the run is not affected. */
-export async function strangeIds(world: World): Promise<string[]> {
+export async function playStrangeIds(world: World): Promise<string[]> {
   const { service, providers, evidence } = world;
   const client = new ServiceClient(service.url);
   const before = providers.requests().length;
@@ -41,24 +41,27 @@ export async function strangeIds(world: World): Promise<string[]> {
   const url = `${service.url}${eventsPath(id, 1)}`;
   const problems: string[] = [];
   for (const { name, id: claimed, status, code } of IDS) {
-    const got = await ask(url, claimed);
-    if (got.status !== status || !got.text.includes(`"${code}"`))
-      problems.push(`${name} was answered ${got.status} ${got.text.slice(0, 200)}`);
+    const reply = await ask(url, claimed);
+    if (reply.status !== status || !reply.text.includes(`"${code}"`))
+      problems.push(`${name} was answered ${reply.status} ${reply.text.slice(0, 200)}`);
   }
   await full.ended;
   const requests = () => providers.requests().slice(before); // Nothing else runs in the meantime.
   return [
     ...problems,
-    ...(await ofAnotherRun(url, full)),
+    ...(await otherRunProblems(url, full)),
     ...(await verdictOf(id, world, requests)),
   ];
 }
 
-/** An id of another run is a plain number: the service sends the events after this number. */
-async function ofAnotherRun(url: string, full: Watcher): Promise<string[]> {
+/**
+ * A problem if the service refuses an id that came from another run. Ids are plain numbers, so the
+ * service must send the events of this run after that number.
+ */
+async function otherRunProblems(url: string, full: Watcher): Promise<string[]> {
   const { text } = await ask(url, "7");
-  const wanted = Buffer.concat(full.frames.slice(7)).toString();
-  return text.endsWith(wanted) && text.startsWith("retry:")
+  const expected = Buffer.concat(full.frames.slice(7)).toString();
+  return text.endsWith(expected) && text.startsWith("retry:")
     ? []
     : ["an id of another run was not treated as a number of this run"];
 }

@@ -16,42 +16,42 @@ const CLOCKS_APART_MS = 100;
 /** A session with concurrent clients, as clients and providers know it after the last operation. */
 export type PlayedHistory = {
   /**
-   * The whole log as a new reader receives it once nothing runs, and the session's status. `null`
-   * if erased.
+   * The whole log and the session's status, read by a new client once no turn runs. `null` if the
+   * session was erased.
    */
-  left: { log: readonly WireEvent[]; status: SessionStatus } | null;
+  final: { log: readonly WireEvent[]; status: SessionStatus } | null;
   /** Every event that any client received, by its number. */
   seen: ReadonlyMap<number, WireEvent>;
   /** Operations of the clients with their results; times in Unix ms. */
   operations: readonly Operation[];
   /**
-   * The questions, each with a unique text and the turn that it started. `turn` is `null` if the
-   * service refused it.
+   * The questions. `mark`: a text that only this question contains. `turn`: the turn that the
+   * question started; `null` if the service refused the question.
    */
   questions: readonly Question[];
   /** Requests to the providers that contain any of these questions. */
   requests: readonly RecordedRequest[];
-  /** The text that its models present. */
+  /** The text that the session's models present. */
   answer: string;
 };
 export type Question = { mark: string; turn: number | null };
 
 /** All problems in sentences; empty if everything is right. */
 export function judgeHistory(history: PlayedHistory): string[] {
-  const { left, requests } = history;
+  const { final, requests } = history;
   return [
     ...orderProblems(history),
     ...requestsForRefused(history),
     ...requestsAfterCancels(history),
     ...concurrencyProblems(requests),
-    ...(left === null ? judgeErased(history) : judgeLeft(history, left)),
+    ...(final === null ? judgeErased(history) : judgeFinal(history, final)),
   ];
 }
 
-/** The log keeps the promises of every log, and every operation's result. */
-function judgeLeft(
+/** Problems of the log: it breaks a rule for all logs, or contradicts an operation's result. */
+function judgeFinal(
   history: PlayedHistory,
-  { log, status }: NonNullable<PlayedHistory["left"]>,
+  { log, status }: NonNullable<PlayedHistory["final"]>,
 ): string[] {
   return [
     ...misnumbered(log).map((problem) => `I2: ${problem}`),
@@ -64,12 +64,12 @@ function judgeLeft(
   ];
 }
 
-/** The received events were right, up to the first gap; and after erasing the requests stop. */
+/** Problems of the events that clients received before the first gap, and of later requests. */
 function judgeErased({ seen, operations, requests }: PlayedHistory): string[] {
-  const upTo = Array.from({ length: seen.size }, (_, nth) => seen.get(nth + 1));
-  const firstGap = upTo.indexOf(undefined);
-  const log = upTo
-    .slice(0, firstGap < 0 ? upTo.length : firstGap)
+  const eventsInOrder = Array.from({ length: seen.size }, (_, nth) => seen.get(nth + 1));
+  const firstGap = eventsInOrder.indexOf(undefined);
+  const log = eventsInOrder
+    .slice(0, firstGap < 0 ? eventsInOrder.length : firstGap)
     .filter((event) => event !== undefined);
   const erases = operations.filter(({ result }) => result.type === "erased");
   const erasedAt = Math.min(...erases.map(({ to }) => to));
@@ -81,19 +81,19 @@ function judgeErased({ seen, operations, requests }: PlayedHistory): string[] {
   ];
 }
 
-/** Some sequential order of the operations explains all results. */
+/** A problem if no sequential order of the operations explains all results. */
 function orderProblems({ operations }: PlayedHistory): string[] {
-  const reached = longestOrder(operations);
+  const explainedCount = longestOrder(operations);
   const all = operations.length;
-  if (reached === all) return [];
+  if (explainedCount === all) return [];
   return [
-    `no order of the ${all} operations explains more than ${reached} of them: ${JSON.stringify(operations)}`,
+    `no order of the ${all} operations explains more than ${explainedCount} of them: ${JSON.stringify(operations)}`,
   ];
 }
 
-const cut = (text: string): string => text.slice(0, 200);
+const shorten = (text: string): string => text.slice(0, 200);
 
-/** I2: what an operation's result claims is in the log. */
+/** I2: the log contains what the result of an operation claims. */
 function resultProblems({ result }: Operation, log: readonly WireEvent[]): string[] {
   switch (result.type) {
     case "started":
@@ -125,7 +125,7 @@ function resultProblems({ result }: Operation, log: readonly WireEvent[]): strin
 const hasTurn = (log: readonly WireEvent[], turn: number): boolean =>
   log.some((event) => event.type === "turn.started" && event.turn === turn);
 
-/** I2: each turn has the question of the client that started it. */
+/** I2: each turn has the question of the client that started the turn. */
 function questionProblems(log: readonly WireEvent[], questions: readonly Question[]): string[] {
   return log.flatMap((event) => {
     if (event.type !== "turn.started") return [];
@@ -140,15 +140,15 @@ function questionProblems(log: readonly WireEvent[], questions: readonly Questio
 function answerProblems(log: readonly WireEvent[], answer: string): string[] {
   return log.flatMap((event) => {
     if (event.type === "turn.failed")
-      return [`I3: turn ${event.turn} failed: ${cut(JSON.stringify(event))}`];
+      return [`I3: turn ${event.turn} failed: ${shorten(JSON.stringify(event))}`];
     if (event.type !== "turn.completed" || event.answer === answer) return [];
     return [`I3: the answer of turn ${event.turn} is ${JSON.stringify(event.answer)}`];
   });
 }
 
 /**
- * For each cancelled turn, the number of its first event, if a cancel had been requested by its
- * end.
+ * For each turn that ended as cancelled, the number of its first event, if a client had requested
+ * the cancel before that end.
  */
 function cancelsIn(
   log: readonly WireEvent[],
@@ -163,7 +163,10 @@ function cancelsIn(
 
 type Cancel = { turn: number; from: number; to: number };
 
-/** Erasing ends the running turn like a cancel, and readers may still receive that event. */
+/**
+ * The erases as cancels of the last turn: erasing cancels a running turn, and readers may still
+ * receive the event of that cancel.
+ */
 function erasesOf(
   log: readonly WireEvent[],
   erases: readonly Operation[],
@@ -180,8 +183,8 @@ const cancelsOf = (operations: readonly Operation[]): Cancel[] =>
   );
 
 /**
- * I15: after a cancel is acknowledged its turn sends no new request, and open requests are closed.
- * Other turns continue.
+ * I15: after a cancel is acknowledged, its turn sends no new request, and the open requests of that
+ * turn are closed. Other turns continue.
  */
 function requestsAfterCancels({ operations, questions, requests }: PlayedHistory): string[] {
   const turns = requests.map((request) => turnOf(request, questions));
@@ -200,13 +203,13 @@ function requestsForRefused({ questions, requests }: PlayedHistory): string[] {
 }
 
 /**
- * The turn of the last question in the request; questions of earlier turns come before it. `null`
- * if the question was refused or is missing.
+ * The turn of the last question in the request, because questions of earlier turns come first.
+ * `null` if that question was refused, or if the request contains no question.
  */
 function turnOf({ body }: RecordedRequest, questions: readonly Question[]): number | null {
   const text = JSON.stringify(body);
-  const places = questions
+  const positions = questions
     .map(({ mark, turn }) => ({ turn, at: text.lastIndexOf(mark) }))
     .filter(({ at }) => at >= 0);
-  return places.toSorted((a, b) => b.at - a.at)[0]?.turn ?? null;
+  return positions.toSorted((a, b) => b.at - a.at)[0]?.turn ?? null;
 }

@@ -1,5 +1,10 @@
-/** One client's operation on a session: start and end (any monotonic clock), and its result. */
+/** One client's operation on a session. It began at `from` and ended at `to`, on one clock. */
 export type Operation = { from: number; to: number; result: OperationResult };
+/**
+ * `started`: a turn began. `refused`: no turn began, because `turn` was running. `cancelled`:
+ * `turn` was the last turn and has this status. `read`: the statuses of all turns, and the number
+ * of the last event. `erased`: the session was erased. `gone`: the session did not exist.
+ */
 export type OperationResult =
   | { type: "started"; turn: number }
   | { type: "refused"; turn: number }
@@ -8,34 +13,35 @@ export type OperationResult =
   | { type: "erased" }
   | { type: "gone" };
 
+/** `sequence`: the highest event number that a client has read. */
 type Session = { statuses: readonly string[]; sequence: number; isErased: boolean };
 
 /**
- * Searches for an order of the operations that explains all results: each takes effect at one
- * moment between its start and its end, and the session performs one after the other. A running
- * turn may complete at any moment. Returns the length of the longest explained prefix; it equals
- * the number of operations if the history is linearizable.
+ * Searches for an order of the operations that explains all results. Each operation takes effect at
+ * one moment between its start and its end, and the session performs the operations one after the
+ * other. A running turn may complete at any moment. Returns how many operations the best order
+ * explains. If these are all operations, the history is linearizable.
  */
 export function longestOrder(operations: readonly Operation[]): number {
   const seen = new Set<string>();
   const sorted = [...operations].sort((a, b) => a.from - b.from);
   let longest = 0;
+  // Depth-first search. `done`: a bit for each operation that has taken effect.
   const stack: { done: bigint; count: number; session: Session }[] = [
     { done: 0n, count: 0, session: { statuses: ["running"], sequence: 0, isErased: false } },
   ];
-  for (let place = stack.pop(); place; place = stack.pop()) {
-    const { done, count, session } = place;
+  for (let searchNode = stack.pop(); searchNode; searchNode = stack.pop()) {
+    const { done, count, session } = searchNode;
     longest = Math.max(longest, count);
     if (count === sorted.length) return count;
     const key = `${done} ${session.isErased} ${session.sequence} ${session.statuses.join()}`;
     if (seen.has(key)) continue;
     seen.add(key);
-    for (const nth of next(sorted, done)) {
+    for (const nth of nextOperations(sorted, done)) {
       const result = sorted[nth]?.result;
       if (!result) continue;
-      for (const after of [session, completed(session)].flatMap(
-        (now) => sessionAfter(now, result) ?? [],
-      )) {
+      const sessionsBefore = [session, withCompletedTurn(session)];
+      for (const after of sessionsBefore.flatMap((before) => sessionAfter(before, result) ?? [])) {
         stack.push({ done: done | (1n << BigInt(nth)), count: count + 1, session: after });
       }
     }
@@ -43,16 +49,17 @@ export function longestOrder(operations: readonly Operation[]): number {
   return longest;
 }
 
-/** Operations that may come next: no remaining operation ended before they began. */
-function next(sorted: readonly Operation[], done: bigint): number[] {
-  const left = sorted.flatMap((operation, nth) =>
+/** Positions of operations that may be next: they began before any remaining operation ended. */
+function nextOperations(sorted: readonly Operation[], done: bigint): number[] {
+  const remaining = sorted.flatMap((operation, nth) =>
     (done >> BigInt(nth)) & 1n ? [] : [{ operation, nth }],
   );
-  const firstEnd = Math.min(...left.map(({ operation }) => operation.to));
-  return left.filter(({ operation }) => operation.from <= firstEnd).map(({ nth }) => nth);
+  const firstEnd = Math.min(...remaining.map(({ operation }) => operation.to));
+  return remaining.filter(({ operation }) => operation.from <= firstEnd).map(({ nth }) => nth);
 }
 
-function completed(session: Session): Session {
+/** The session after its running turn, if any, has completed. */
+function withCompletedTurn(session: Session): Session {
   return session.statuses.at(-1) === "running"
     ? { ...session, statuses: [...session.statuses.slice(0, -1), "completed"] }
     : session;

@@ -5,7 +5,7 @@ import { z } from "zod";
 
 /** Nearly the longest allowed answer. */
 const ANSWER_CHARS = 120_000;
-const PIECE_CHARS = 8_000;
+const CHUNK_CHARS = 8_000;
 
 const BodySchema = z.object({
   tools: z
@@ -35,7 +35,7 @@ export type LoudProvider = {
  * vote. Chunks are large because the size of the session matters, not the number of tokens.
  */
 export async function startLoudProvider(): Promise<LoudProvider> {
-  let answers = 0;
+  let calls = 0;
   const waiting = new Set<object>();
   let mostWaiting = 0;
   let gate = Promise.withResolvers<void>();
@@ -56,22 +56,22 @@ export async function startLoudProvider(): Promise<LoudProvider> {
       );
     };
     const call = async (name: string, args: object) => {
-      answers += 1;
+      calls += 1;
       await send({
         role: "assistant",
         tool_calls: [
-          { index: 0, id: `call_${answers}`, type: "function", function: { name, arguments: "" } },
+          { index: 0, id: `call_${calls}`, type: "function", function: { name, arguments: "" } },
         ],
       });
-      for (const piece of pieces(JSON.stringify(args)))
-        await send({ tool_calls: [{ index: 0, function: { arguments: piece } }] });
+      for (const chunk of toChunks(JSON.stringify(args)))
+        await send({ tool_calls: [{ index: 0, function: { arguments: chunk } }] });
       await send({}, "tool_calls");
     };
-    if (offered.has("new_answer")) await call("new_answer", { content: longText(answers) });
+    if (offered.has("new_answer")) await call("new_answer", { content: longText(calls) });
     else if (offered.has("vote"))
       await call("vote", { agent_id: firstAlias(offered.get("vote")), reason: "It is long." });
     else {
-      for (const piece of pieces(longText(answers))) await send({ content: piece });
+      for (const chunk of toChunks(longText(calls))) await send({ content: chunk });
       await send({}, "stop");
     }
     res.end("data: [DONE]\n\n");
@@ -98,7 +98,7 @@ export async function startLoudProvider(): Promise<LoudProvider> {
 /** One character beyond Latin-1 makes the runtime store the text with two bytes per character. */
 const longText = (nth: number): string =>
   `→ ${`Answer ${nth}. `.repeat(Math.ceil(ANSWER_CHARS / 12))}`.slice(0, ANSWER_CHARS);
-const pieces = (whole: string): string[] =>
-  whole.match(new RegExp(`[^]{1,${PIECE_CHARS}}`, "g")) ?? [];
+const toChunks = (whole: string): string[] =>
+  whole.match(new RegExp(`[^]{1,${CHUNK_CHARS}}`, "g")) ?? [];
 const firstAlias = (parameters: unknown): string =>
   AliasesSchema.parse(parameters).properties.agent_id.enum[0] ?? "";

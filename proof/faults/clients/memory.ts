@@ -10,21 +10,21 @@ const UsageSchema = z.object({
 });
 
 /**
- * Bytes. `live`: on the service's heap after a garbage collection, buffers included; `null` if the
- * inspector did not answer. `resident`: of the whole process.
+ * Memory in bytes. `live`: the service's heap after a garbage collection, with buffers; `null` if
+ * the inspector did not answer. `resident`: the resident memory of the whole process.
  */
 export type MemorySample = { live: number | null; resident: number };
 
 const CONNECTED_WITHIN_MS = 20_000;
-/** Under load the inspector may drop a request. */
-const SILENCE_MS = 5_000;
+/** After this time a request counts as lost: under load, the inspector may drop requests. */
+const REPLY_WITHIN_MS = 5_000;
 
 /**
- * Objects that the runtime references are released only when it works again, and freed by a later
- * collection. Allocations between a collection and the measurement count too. So the least of
- * several close measurements is nearest to the live size.
+ * Number of measurements of which the smallest counts. A single measurement can be too high: the
+ * runtime releases its references only when it runs again, and only a later collection frees these
+ * objects. Allocations between a collection and the measurement count too.
  */
-const LOOKS = 4;
+const MEASUREMENTS = 4;
 
 const SNAPSHOT_WITHIN_MS = 60_000;
 const ChunkSchema = z.object({
@@ -99,33 +99,33 @@ export class MemoryProbe {
 
   /** Bytes on the heap after a garbage collection; `null` if the inspector did not answer. */
   async live(): Promise<number | null> {
-    const looks: (number | null)[] = [];
-    for (let look = 1; look <= LOOKS; look += 1) {
-      // Not awaited: the measurement must follow at once.
+    const measurements: (number | null)[] = [];
+    for (let measured = 0; measured < MEASUREMENTS; measured += 1) {
+      // Not awaited: the measurement must follow the collection at once.
       void this.#ask("HeapProfiler.collectGarbage");
       const response = await this.#ask("Runtime.getHeapUsage");
-      looks.push(response === null ? null : liveIn(response));
+      measurements.push(response === null ? null : liveBytesIn(response));
     }
-    const seen = looks.filter((live) => live !== null);
-    return seen.length === 0 ? null : Math.min(...seen);
+    const liveSizes = measurements.filter((live) => live !== null);
+    return liveSizes.length === 0 ? null : Math.min(...liveSizes);
   }
 
   /** Number of live objects of this class. Throws if the inspector returns no snapshot. */
   async instances(name: string): Promise<number> {
     const chunks: string[] = [];
-    const listen = ({ data }: MessageEvent): void => {
+    const collectChunk = ({ data }: MessageEvent): void => {
       const response = String(data);
       if (response.startsWith('{"method":"HeapProfiler.addHeap'))
         chunks.push(ChunkSchema.parse(JSON.parse(response)).params.chunk);
     };
-    this.#socket.addEventListener("message", listen);
+    this.#socket.addEventListener("message", collectChunk);
     try {
-      const taken = await this.#ask("HeapProfiler.takeHeapSnapshot", SNAPSHOT_WITHIN_MS);
-      if (taken === null) throw new Error("The inspector gave no snapshot of the heap.");
+      const response = await this.#ask("HeapProfiler.takeHeapSnapshot", SNAPSHOT_WITHIN_MS);
+      if (response === null) throw new Error("The inspector gave no snapshot of the heap.");
     } finally {
-      this.#socket.removeEventListener("message", listen);
+      this.#socket.removeEventListener("message", collectChunk);
     }
-    return countIn(chunks.join(""), name);
+    return countObjectsIn(chunks.join(""), name);
   }
 
   close(): void {
@@ -133,7 +133,7 @@ export class MemoryProbe {
   }
 
   /** The inspector's response; `null` if it did not answer in time. */
-  async #ask(method: string, withinMs = SILENCE_MS): Promise<string | null> {
+  async #ask(method: string, withinMs = REPLY_WITHIN_MS): Promise<string | null> {
     this.#requests += 1;
     const id = this.#requests;
     const answer = new Promise<string>((resolve) => this.#waiting.set(id, resolve));
@@ -152,22 +152,23 @@ export function residentOf(pid: number): number {
   return Number(kilobytes) * 1_024;
 }
 
-function liveIn(response: string): number {
+function liveBytesIn(response: string): number {
   const { usedSize, backingStorageSize } = UsageSchema.parse(JSON.parse(response)).result;
   return usedSize + backingStorageSize;
 }
 
-function countIn(json: string, name: string): number {
+function countObjectsIn(json: string, name: string): number {
   const { snapshot, nodes, strings } = SnapshotSchema.parse(JSON.parse(json));
   const { node_fields: fields, node_types: types } = snapshot.meta;
-  const [typeAt, nameAt, object] = [
+  const [typeOffset, nameOffset, objectType] = [
     fields.indexOf("type"),
     fields.indexOf("name"),
     types[0].indexOf("object"),
   ];
   let count = 0;
   for (let node = 0; node < nodes.length; node += fields.length) {
-    if (nodes[node + typeAt] === object && strings[nodes[node + nameAt] ?? -1] === name) count += 1;
+    if (nodes[node + typeOffset] === objectType && strings[nodes[node + nameOffset] ?? -1] === name)
+      count += 1;
   }
   return count;
 }

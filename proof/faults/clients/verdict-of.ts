@@ -7,8 +7,9 @@ import type { World } from "./world";
 import { sessionPath } from "../../../src/protocol/paths";
 
 /**
- * Problems of a session whose single turn must have completed, in sentences. Reads its whole log
- * again and checks it against its status and the requests that reached its providers.
+ * Problems of a session whose only turn must have completed, in sentences. Reads the session's
+ * whole log again. Checks this log against the session's status and the requests that reached its
+ * providers.
  */
 export async function verdictOf(
   session: string,

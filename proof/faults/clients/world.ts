@@ -5,7 +5,7 @@ import type { Evidence } from "./evidence";
 /** Peak memory in bytes: `live` after a garbage collection, `resident` of the process. */
 export type Peak = { live: number; resident: number };
 
-/** Figures of the largest session with its slow readers. */
+/** Figures of the largest session. `visits`: how often its slow readers connected, in total. */
 export type LoudFigures = {
   agents: number;
   logBytes: number;
@@ -14,7 +14,7 @@ export type LoudFigures = {
   visits: number;
 };
 
-/** What a scene of misbehaving clients works with. */
+/** The service, the servers and the settings that a scene of misbehaving clients uses. */
 export type World = {
   service: FaultyService;
   providers: RunServers;
@@ -22,7 +22,7 @@ export type World = {
   seed: number;
   /** Number of agents that write the largest session. */
   loudAgents: number;
-  /** Kept if something is wrong. */
+  /** Written to disk only if the scene fails. */
   evidence: Evidence;
   /** Adds a line of figures to the report. */
   note: (line: string) => void;

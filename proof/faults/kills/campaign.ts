@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { Chance } from "../../../simulated/chance";
 import { FaultyService } from "../faulty-service";
-import { type Outcome, type Plan, play, randomPlan } from "./case";
+import { type Outcome, type Plan, playCase, randomPlan } from "./case";
 import { keepStorage } from "../runs/evidence";
 import { keysOnDisk } from "../runs/left-on-disk";
 import { commandOf as caseCommandOf, keepEvidence } from "./evidence";
@@ -17,17 +17,17 @@ import {
 
 type CampaignOptions = {
   seed: number;
-  /** At least so many kills, at random moments of a run and at places together. */
+  /** The fewest kills in total: at random moments of a run and at places. */
   kills: number;
-  /** At least so many of them at random moments. Omitted: no minimum. */
+  /** The fewest of these kills at random moments. Omitted: no minimum. */
   atRandom?: number;
-  /** Kills at each place. */
+  /** Number of kills at each place. */
   eachPlace: number;
   /** The named places to kill at. Omitted: all. */
   places?: readonly Place[];
   /**
-   * So many kills at a named place and at a second place during or after recovery, as far as both
-   * can be reached.
+   * Number of pairs of places to reach: a kill at a named place, then a kill at a second place
+   * during or after recovery. A pair counts only if both places are reached.
    */
   pairs: number;
   /** Number of services that run side by side. */
@@ -38,12 +38,12 @@ type CampaignOptions = {
 
 export type Figures = {
   seed: number;
-  /** `random`: at a moment when a run was active. `idle`: at a moment when no run was active. */
+  /** `random`: at a random moment when a run was active. `idle`: when no run was active. */
   kills: { random: number; idle: number; atPlaces: number };
   /** Kills by place name. */
   atPlace: Readonly<Record<string, number>>;
   places: { wanted: number; reached: number; missed: string[] };
-  /** `tried` counts drawn pairs, `reached` pairs of which both places were reached. */
+  /** `tried`: number of drawn pairs. `reached`: number of pairs with both places reached. */
   pairs: { wanted: number; tried: number; reached: number };
   runs: Readonly<Record<string, number>>;
   healthyMs: number[];
@@ -55,27 +55,27 @@ export type Figures = {
   seconds: number;
 };
 
-/** The process is killed at one of the first visits of a place, up to this one. */
-const LATEST_VISIT = 4;
-/** Which places a run reaches depends a little on the machine's speed. */
-const TRIES = 3;
-/** Pairs are drawn without knowing whether both places can be reached; three in four can. */
-const TRIES_OF_A_PAIR = 6;
-/** So many failed cases mean a broken service, and each keeps its evidence on disk. */
+/** A kill at a place happens at one of the place's first visits. This is the last of them. */
+const LATEST_NTH = 4;
+/** Tries of a plan with required places: the places that a run reaches depend on its speed. */
+const TRIES_PER_PLAN = 3;
+/** The most draws per wanted pair. In about one of four drawn pairs, a place cannot be reached. */
+const DRAWS_PER_PAIR = 6;
+/** The campaign ends after so many failed cases: each case keeps its evidence on disk. */
 const MOST_FAILURES = 20;
 /**
- * Kills count only if a run was active. Most plans have such a kill; the limit ends a campaign
- * against a service that no kill can hit.
+ * The most plans for so many kills. A kill counts only if a run was active, and most plans have
+ * such a kill. The limit ends a campaign in which no kill counts.
  */
-const plansFor = (kills: number): number => 20 + 4 * kills;
+const mostPlansFor = (kills: number): number => 20 + 4 * kills;
 
-/** Plays everything that the options ask for. Throws only if the service cannot be started. */
-export async function campaign(options: CampaignOptions): Promise<Figures> {
+/** Plays all kills that the options request. Throws only if the service cannot be started. */
+export async function playKillCampaign(options: CampaignOptions): Promise<Figures> {
   const figures = noFigures(options.seed);
   const plans = plansOf(options, figures);
   return playPlans(
     plans,
-    { figures, onCase: options.onCase, command: commandOf(options), tries: TRIES },
+    { figures, onCase: options.onCase, command: commandOf(options), tries: TRIES_PER_PLAN },
     options.lanes,
   );
 }
@@ -104,8 +104,8 @@ export const noFigures = (seed: number): Figures => ({
 });
 
 /**
- * Shared by all lanes. `command`: repeats the campaign. `tries`: how often a plan is played if it
- * does not reach its places.
+ * Data that all lanes share. `command`: repeats the campaign. `tries`: how often a plan is played
+ * at most until it reaches its places.
  */
 type CampaignRun = {
   figures: Figures;
@@ -116,16 +116,19 @@ type CampaignRun = {
 
 async function playPlans(plans: Iterator<Plan>, run: CampaignRun, lanes: number): Promise<Figures> {
   const startedAt = performance.now();
-  const services: FaultyService[] = []; // One after the other: `prepare` changes the environment.
-  for (let made = 0; made < lanes; made += 1) services.push(await FaultyService.prepare());
+  // Prepared one after the other, because `prepare` changes the environment.
+  const services: FaultyService[] = [];
+  for (let prepared = 0; prepared < lanes; prepared += 1)
+    services.push(await FaultyService.prepare());
   await Promise.all(services.map((service) => playLane(service, plans, run)));
   run.figures.seconds = (performance.now() - startedAt) / 1_000;
   return run.figures;
 }
 
 /**
- * One service that plays plans until none is left. Keeps of finished runs only the entries that its
- * ledger is checked against. At the end the service is stopped and everything it wrote is checked.
+ * Plays plans on one service until no plan is left. Keeps only those data of finished runs that the
+ * check of the ledger needs. At the end, the service is killed and everything that it wrote is
+ * checked.
  */
 async function playLane(
   service: FaultyService,
@@ -135,28 +138,28 @@ async function playLane(
   const { figures, command } = run;
   try {
     await service.start();
-    const played: FinishedRuns[] = [];
+    const finished: FinishedRuns[] = [];
     for (let next = plans.next(); !next.done; next = plans.next()) {
-      played.push(...(await playUntilThere(next.value, { ...run, service })));
+      finished.push(...(await playUntilReached(next.value, { ...run, service })));
     }
     await sleep(SETTLED_WITHIN_MS);
     await service.kill();
     // Keys first: reading a database merges its write-ahead log into it.
     const problems =
-      played.length > 0
-        ? [...(await keysOnDisk(service.storage)), ...ledgerProblems(service.storage, played)]
+      finished.length > 0
+        ? [...(await keysOnDisk(service.storage)), ...ledgerProblems(service.storage, finished)]
         : [];
-    const again = { storage: service.storage, seed: figures.seed, command };
+    const repeat = { storage: service.storage, seed: figures.seed, command };
     if (problems.length > 0)
-      figures.failures.push({ problems, ...(await keepStorage(problems, again)) });
+      figures.failures.push({ problems, ...(await keepStorage(problems, repeat)) });
   } finally {
     await service.stop();
   }
 }
 
 /**
- * The ledger covers all runs, so the command repeats the whole campaign, as far as lanes that share
- * plans allow.
+ * The command that repeats the whole campaign, because the ledger covers all runs. Lanes share the
+ * plans, so their division among the lanes may differ.
  */
 export const commandOf = ({
   seed,
@@ -171,20 +174,18 @@ export const commandOf = ({
 type Lane = CampaignRun & { service: FaultyService };
 
 /**
- * Repeats a plan that missed a required place, then at the first visit: not every run reaches the
- * place often.
+ * Plays a plan, and repeats it if it missed a required place. A repetition kills at the first visit
+ * of each place, because some runs reach a place only once.
  */
-async function playUntilThere(plan: Plan, playLane: Lane): Promise<FinishedRuns[]> {
+async function playUntilReached(plan: Plan, lane: Lane): Promise<FinishedRuns[]> {
   const played: FinishedRuns[] = [];
   for (;;) {
-    const { outcome, ledger } = await playWithProviders(
-      played.length === 0 ? plan : atFirstVisit(plan),
-      playLane,
-    );
+    const nextPlan = played.length === 0 ? plan : withFirstVisits(plan);
+    const { outcome, ledger } = await playWithProviders(nextPlan, lane);
     played.push(ledger);
     if (!plan.isWanted || outcome.missed.length === 0) return played;
-    if (played.length === playLane.tries) {
-      playLane.figures.places.missed.push(...outcome.missed);
+    if (played.length === lane.tries) {
+      lane.figures.places.missed.push(...outcome.missed);
       return played;
     }
   }
@@ -194,10 +195,10 @@ async function playWithProviders(
   plan: Plan,
   { service, figures, onCase }: Lane,
 ): Promise<{ outcome: Outcome; ledger: FinishedRuns }> {
-  const providers = await startRunServers(); // Its ledger records this case alone.
+  const providers = await startRunServers(); // New servers, so that they record only this case.
   try {
-    const outcome = await play(plan, service, providers);
-    await record(outcome, figures, service);
+    const outcome = await playCase(plan, service, providers);
+    await recordOutcome(outcome, figures, service);
     onCase?.(outcome);
     if (outcome.problems.length > 0) await service.restart();
     return { outcome, ledger: toFinishedRuns(outcome) };
@@ -206,14 +207,15 @@ async function playWithProviders(
   }
 }
 
-const atFirstVisit = (plan: Plan): Plan => ({
+/** The plan with each kill at the first visit of its place. */
+const withFirstVisits = (plan: Plan): Plan => ({
   ...plan,
   kills: plan.kills.map((kill) => ("point" in kill ? { ...kill, nth: 1 } : kill)),
 });
 
 /**
- * Yields plans until enough was played, or until that is clearly impossible: then
- * `figures.endedEarly` says why.
+ * Yields plans until the requested kills have been played. If that is not possible, stops early and
+ * sets `figures.endedEarly` to the reason.
  */
 export function* plansOf(options: CampaignOptions, figures: Figures): Generator<Plan, undefined> {
   for (const plan of allPlans(options, figures)) {
@@ -227,8 +229,8 @@ export function* plansOf(options: CampaignOptions, figures: Figures): Generator<
 }
 
 /**
- * Named places first, because all of them are required; then kills of any kind, until there are
- * enough.
+ * Yields plans for named places first, because all places are required. Then yields plans for
+ * pairs, and for kills of any kind until there are enough kills.
  */
 function* allPlans(
   { seed, kills, atRandom = 0, eachPlace, places = PLACES, pairs }: CampaignOptions,
@@ -239,25 +241,22 @@ function* allPlans(
   for (let visit = 1; visit <= eachPlace; visit += 1) {
     for (const place of places) {
       figures.places.wanted += 1;
-      yield placePlan(
-        seed + nth++,
-        place,
-        chance.int(1, place.visits ?? (eachPlace === 1 ? 1 : LATEST_VISIT)),
-      );
+      const latestNth = place.visits ?? (eachPlace === 1 ? 1 : LATEST_NTH);
+      yield placePlan(seed + nth++, place, chance.int(1, latestNth));
     }
   }
   figures.pairs.wanted = pairs;
-  for (let pair = 0; pair < pairs * TRIES_OF_A_PAIR && figures.pairs.reached < pairs; pair += 1) {
+  for (let pair = 0; pair < pairs * DRAWS_PER_PAIR && figures.pairs.reached < pairs; pair += 1) {
     yield pairPlan(seed + nth++, chance);
   }
-  const inAll = () => figures.kills.random + figures.kills.atPlaces;
-  for (let left = plansFor(kills); left > 0 && inAll() < kills; left -= 1)
+  const totalKills = () => figures.kills.random + figures.kills.atPlaces;
+  for (let left = mostPlansFor(kills); left > 0 && totalKills() < kills; left -= 1)
     yield anyPlan(seed + nth++);
-  const atMoments = () => figures.kills.random;
-  for (let left = plansFor(atRandom); left > 0 && atMoments() < atRandom; left -= 1)
+  const randomKills = () => figures.kills.random;
+  for (let left = mostPlansFor(atRandom); left > 0 && randomKills() < atRandom; left -= 1)
     yield randomPlan(seed + nth++);
-  if (inAll() < kills || atMoments() < atRandom) {
-    figures.endedEarly = `${nth} cases reached ${inAll()} of ${kills} kills, ${atMoments()} of ${atRandom} at random moments`;
+  if (totalKills() < kills || randomKills() < atRandom) {
+    figures.endedEarly = `${nth} cases reached ${totalKills()} of ${kills} kills, ${randomKills()} of ${atRandom} at random moments`;
   }
   return undefined;
 }
@@ -276,25 +275,25 @@ function anyPlan(seed: number): Plan {
 
 function anyPlacePlan(seed: number, chance: Chance): Plan {
   const place = chance.pick(PLACES);
-  return placePlan(seed, place, chance.int(1, place.visits ?? LATEST_VISIT));
+  return placePlan(seed, place, chance.int(1, place.visits ?? LATEST_NTH));
 }
 
 function placePlan(seed: number, { point, kind, restarted, first }: Place, nth: number): Plan {
-  // So that the restarted service has a call to recover.
+  // A first kill during any call, so that the restarted service has a call to recover.
   const anyCall = {
     point: "commit.durable/call.started",
-    nth: new Chance(seed).int(1, LATEST_VISIT),
+    nth: new Chance(seed).int(1, LATEST_NTH),
   };
-  const before = restarted ? [first ?? anyCall] : [];
+  const earlierKills = restarted ? [first ?? anyCall] : [];
   return {
     seed,
     kinds: [kind, "cancelled"],
-    kills: [...before, { point, nth: first ? 1 : nth }],
+    kills: [...earlierKills, { point, nth: first ? 1 : nth }],
     isWanted: true,
   };
 }
 
-/** The second place is reached by the restarted service, or not at all. */
+/** Draws two places. Only the restarted service can reach the second place. */
 function pairPlan(seed: number, chance: Chance): Plan {
   const first = chance.pick(PLACES.filter(({ restarted }) => !restarted));
   const second = chance.pick(
@@ -314,22 +313,26 @@ function pairPlan(seed: number, chance: Chance): Plan {
   };
 }
 
-async function record(outcome: Outcome, figures: Figures, service: FaultyService): Promise<void> {
+async function recordOutcome(
+  outcome: Outcome,
+  figures: Figures,
+  service: FaultyService,
+): Promise<void> {
   const { plan, killed, missed, problems, runs } = outcome;
   const points = plan.kills
     .slice(0, killed.length)
     .flatMap((kill) => ("point" in kill ? [kill.point] : []));
   const moments = killed.filter((_, at) => "afterMs" in (plan.kills[at] ?? {}));
   figures.kills.atPlaces += points.length;
-  figures.kills.random += moments.filter(({ hit }) => hit.length > 0).length;
-  figures.kills.idle += moments.filter(({ hit }) => hit.length === 0).length;
-  figures.atPlace = counted(figures.atPlace, points);
+  figures.kills.random += moments.filter(({ activeRuns }) => activeRuns.length > 0).length;
+  figures.kills.idle += moments.filter(({ activeRuns }) => activeRuns.length === 0).length;
+  figures.atPlace = addCounts(figures.atPlace, points);
   if (plan.isWanted && missed.length === 0) figures.places.reached += 1;
   if (plan.isPair) figures.pairs.tried += 1;
   if (plan.isPair && killed.length === plan.kills.length) figures.pairs.reached += 1;
   figures.healthyMs.push(...killed.map(({ healthyMs }) => healthyMs));
   figures.recoveryMs.push(...recoveryTimes(killed));
-  figures.runs = counted(
+  figures.runs = addCounts(
     figures.runs,
     runs.map(({ name }) => name),
   );
@@ -337,11 +340,12 @@ async function record(outcome: Outcome, figures: Figures, service: FaultyService
     figures.failures.push({ problems, ...(await keepEvidence(outcome, service)) });
 }
 
-function counted(
-  before: Readonly<Record<string, number>>,
+/** The counts with one more for each of these names. */
+function addCounts(
+  previous: Readonly<Record<string, number>>,
   names: readonly string[],
 ): Record<string, number> {
-  const counts = { ...before };
+  const counts = { ...previous };
   for (const name of names) counts[name] = (counts[name] ?? 0) + 1;
   return counts;
 }

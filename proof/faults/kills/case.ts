@@ -7,11 +7,12 @@ import { nameOf } from "./points";
 import { RunGroup } from "../runs/run-group";
 import type { Run } from "../runs/run";
 
-/** A kill some time after the last start, or at the n-th visit of a crash point. */
+/** A kill so many ms after the last start, or at the n-th visit of a crash point. */
 export type Kill = { afterMs: number } | CrashPoint;
 /**
- * Kills of the service and the runs that it serves; the seed draws the rest. `isWanted`: its places
- * must be reached. `isPair`: counts as a pair of places, only if both are reached.
+ * One case: kinds of runs, and kills of the service that serves them. The seed draws all other
+ * choices. `isWanted`: the places of the kills must be reached. `isPair`: the case counts as a pair
+ * of places if both are reached.
  */
 export type Plan = {
   seed: number;
@@ -21,16 +22,21 @@ export type Plan = {
   isPair?: true;
 };
 /**
- * One kill. `killedAt`: when the signal was sent; `goneAt`: when the process had exited, both
- * `performance.now()`. `hit`: the active runs. `healthyMs`: from the restart to the first answer.
+ * One kill. `where`: its place or time. `killedAt`: when the signal was sent. `goneAt`: when the
+ * process had exited. Both are `performance.now()`. `activeRuns`: runs that were active at the
+ * kill. `healthyMs`: time from the restart to the first reply of the service.
  */
 export type KillRecord = {
   where: string;
   killedAt: number;
   goneAt: number;
-  hit: readonly Run[];
+  activeRuns: readonly Run[];
   healthyMs: number;
 };
+/**
+ * The result of a case. `killed`: the kills that happened. `missed`: the first kill whose place was
+ * not reached, if any.
+ */
 export type Outcome = {
   plan: Plan;
   runs: readonly Run[];
@@ -39,10 +45,10 @@ export type Outcome = {
   problems: string[];
 };
 
-/** A place counts as missed when the runs are over, or after this. */
+/** A place counts as missed when the runs are over, or after this time. */
 const AT_PLACE_WITHIN_MS = 20_000;
 
-/** Draws a plan from a seed: two or three runs, one to three kills, mostly close together. */
+/** Draws a plan: two or three runs, and one to three kills, most of them soon after each other. */
 export function randomPlan(seed: number): Plan {
   const chance = new Chance(seed);
   const kinds = Array.from({ length: chance.int(2, 3) }, () => chance.pick(DRAWN));
@@ -52,6 +58,7 @@ export function randomPlan(seed: number): Plan {
   return { seed, kinds, kills, isWanted: false };
 }
 
+/** Draws the time of the kill at position `nth`, in ms after the last start. */
 function momentOf(chance: Chance, nth: number): number {
   switch (chance.weighted({ early: 4, anywhere: 4, recovering: nth === 0 ? 0 : 4 })) {
     case "early":
@@ -67,7 +74,7 @@ function momentOf(chance: Chance, nth: number): number {
  * Plays a plan on a running service, including the verdict on each run. Failures of the service are
  * problems, not exceptions.
  */
-export async function play(
+export async function playCase(
   plan: Plan,
   service: FaultyService,
   providers: RunServers,
@@ -82,7 +89,7 @@ export async function play(
   const { runs, problems } = group;
   const outcome: Outcome = { plan, runs, killed: [], missed: [], problems };
   try {
-    await killEach(outcome, service, group.over);
+    await playKills(outcome, service, group.over);
     await group.verdict();
   } catch (error) {
     problems.push(String(error));
@@ -90,32 +97,33 @@ export async function play(
   return outcome;
 }
 
-async function killEach(
+async function playKills(
   { plan, runs, killed, missed }: Outcome,
   service: FaultyService,
-  over: Promise<"over">,
+  runsOver: Promise<"over">,
 ): Promise<void> {
   for (const [nth, kill] of plan.kills.entries()) {
-    if (!(await waitForKill(kill, service, over))) {
-      missed.push(whereOf(kill));
+    if (!(await waitForKill(kill, service, runsOver))) {
+      missed.push(describeKill(kill));
       return;
     }
     killed.push(await killAndRestart(kill, { service, runs, next: plan.kills[nth + 1] }));
   }
 }
 
-const whereOf = (kill: Kill): string => ("afterMs" in kill ? `${kill.afterMs} ms` : nameOf(kill));
+const describeKill = (kill: Kill): string =>
+  "afterMs" in kill ? `${kill.afterMs} ms` : nameOf(kill);
 
 const ordersFor = (kill: Kill | undefined) => ({ crash: kill && "point" in kill ? kill : null });
 
 /**
- * Waits for the moment or the place of a kill. `false` if the runs ended first; the crash is
- * cancelled then.
+ * Waits for the moment or the place of a kill. `false` if the place was not reached; its crash is
+ * then cancelled.
  */
 async function waitForKill(
   kill: Kill,
   service: FaultyService,
-  over: Promise<"over">,
+  runsOver: Promise<"over">,
 ): Promise<boolean> {
   if ("afterMs" in kill) {
     await sleep(kill.afterMs);
@@ -123,21 +131,21 @@ async function waitForKill(
   }
   await Promise.race([
     service.halted(),
-    over,
+    runsOver,
     sleep(AT_PLACE_WITHIN_MS, undefined, { ref: false }),
   ]);
-  // The service may have halted there at the end of the runs. If not, it must not halt there during
-  // the checks.
+  // The service may have halted at the place just when the runs ended. If it has not halted, the
+  // cancel prevents that it halts there during the checks.
   return (await service.cancelCrash()) !== null;
 }
 
 type Restart = { service: FaultyService; runs: readonly Run[]; next: Kill | undefined };
 
 async function killAndRestart(kill: Kill, { service, runs, next }: Restart): Promise<KillRecord> {
-  const hit = runs.filter(({ isRunning }) => isRunning);
+  const activeRuns = runs.filter(({ isRunning }) => isRunning);
   const killedAt = performance.now();
   await service.kill();
   const goneAt = performance.now();
   const healthyMs = await service.start(ordersFor(next));
-  return { where: whereOf(kill), killedAt, goneAt, hit, healthyMs };
+  return { where: describeKill(kill), killedAt, goneAt, activeRuns, healthyMs };
 }

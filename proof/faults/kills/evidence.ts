@@ -19,7 +19,8 @@ export async function keepEvidence(
 }
 
 /**
- * The command that repeats a plan. Moments are the same; their effect may vary with the machine.
+ * The command that repeats a plan. The times of kills are the same, but their effect may vary with
+ * the machine's speed.
  */
 export function commandOf({ seed, kinds, kills }: Plan): string {
   const at = kills.map((kill) => ("point" in kill ? nameOf(kill) : `${kill.afterMs}ms`));

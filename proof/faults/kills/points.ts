@@ -4,10 +4,10 @@ import type { CrashPoint } from "../build/orders";
 import type { KindName } from "../runs/kinds";
 
 /**
- * A named crash point with a kind of run that reaches it. `restarted`: only a service that was
- * killed before reaches it; `first` is the required first crash point, if any. `visits`: how often
- * such runs reach it at least. The points are defined in `../build/context.ts`, `sending.ts` and
- * `bindings.ts`.
+ * A named crash point with a kind of run that reaches it. `restarted`: the point is reached only
+ * after an earlier kill. `first`: the crash point of that earlier kill; omitted if any earlier kill
+ * is enough. `visits`: such runs reach the point at least so often. The points are defined in
+ * `../build/context.ts`, `sending.ts` and `bindings.ts`.
  */
 export type Place = {
   point: string;
@@ -18,14 +18,15 @@ export type Place = {
 };
 
 type EventType = SessionEvent["type"];
-/** Logged for a tool call only if a kill interrupted it. */
+/** Types of events that are logged only for a tool call that a kill interrupted. */
 type InterruptionEvent = "tool.unknown" | "tool.interrupted";
 const STAGES = ["open", "durable"] as const;
 /**
- * Each type of event is killed once just before and once just after it is on disk, in runs of one
- * kind or of two.
+ * For each type of event, the kind of run in which the process is killed: once just before the
+ * event is on disk (`open`), and once just after (`durable`). Some types need one kind for each
+ * stage.
  */
-const EVENTS: Readonly<
+const KINDS_OF_EVENTS: Readonly<
   Record<
     Exclude<EventType, InterruptionEvent>,
     KindName | Readonly<Record<(typeof STAGES)[number], KindName>>
@@ -70,13 +71,13 @@ const EVENTS: Readonly<
   "turn.cancelled": "recalled",
   "turn.failed": "hopeless",
 };
-/** The first call is not repeatable, the second is. */
+/** For each type, the kill that causes it. The first tool call is not repeatable, the second is. */
 const INTERRUPTIONS: readonly (readonly [InterruptionEvent, CrashPoint])[] = [
   ["tool.unknown", { point: "tool.send.sent", nth: 1 }],
   ["tool.interrupted", { point: "tool.send.sent", nth: 2 }],
 ];
 
-const OTHERS: Readonly<Partial<Record<KindName, readonly string[]>>> = {
+const OTHER_POINTS: Readonly<Partial<Record<KindName, readonly string[]>>> = {
   story: [
     "commit.begin",
     "commit.closed",
@@ -114,10 +115,10 @@ const OTHERS: Readonly<Partial<Record<KindName, readonly string[]>>> = {
   erased: ["erase.before", "erase.after", "r2.before", "r2.after", "d1.before", "d1.after"],
 };
 
-/** Chunks of replies that each run with several agents receives at least. */
-const CHUNKS = 60;
+/** Each run with several agents receives at least so many chunks of replies. */
+const FEWEST_CHUNKS = 60;
 
-const AFTER_A_RESTART = [
+const RESTART_POINTS = [
   "boot.begin",
   "boot.commit.open",
   "boot.commit.closed",
@@ -127,7 +128,7 @@ const AFTER_A_RESTART = [
 ];
 
 export const PLACES: readonly Place[] = [
-  ...Object.entries(EVENTS).flatMap(([event, kind]) =>
+  ...Object.entries(KINDS_OF_EVENTS).flatMap(([event, kind]) =>
     STAGES.map((stage) => ({
       point: `commit.${stage}/${event}`,
       kind: typeof kind === "string" ? kind : kind[stage],
@@ -142,18 +143,18 @@ export const PLACES: readonly Place[] = [
       first,
     })),
   ),
-  ...entriesOf(OTHERS).flatMap(([kind, points]) =>
+  ...entriesOf(OTHER_POINTS).flatMap(([kind, points]) =>
     points.map((point) => ({
       point,
       kind,
       restarted: false,
-      ...(point === "send.chunk" && { visits: CHUNKS }),
+      ...(point === "send.chunk" && { visits: FEWEST_CHUNKS }),
     })),
   ),
-  ...AFTER_A_RESTART.map((point) => ({ point, kind: "story" as const, restarted: true })),
+  ...RESTART_POINTS.map((point) => ({ point, kind: "story" as const, restarted: true })),
 ];
 
-function entriesOf(others: typeof OTHERS): (readonly [KindName, readonly string[]])[] {
+function entriesOf(others: typeof OTHER_POINTS): (readonly [KindName, readonly string[]])[] {
   const kinds: KindName[] = ["story", "mixed", "files", "tools", "erased"];
   return kinds.map((kind) => [kind, others[kind] ?? []] as const);
 }

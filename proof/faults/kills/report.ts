@@ -1,9 +1,9 @@
 import type { Figures } from "./campaign";
 
-/** Aim for the median recovery. */
+/** The median recovery time should be below this. */
 const AIM_MS = 2_000;
 
-/** Whether everything was played and nothing went wrong. */
+/** Whether the whole campaign was played without a problem. */
 export const isSound = ({ failures, places, pairs, endedEarly }: Figures): boolean =>
   failures.length === 0 &&
   places.missed.length === 0 &&
@@ -37,13 +37,13 @@ export function toReport(figures: Figures): string {
     ...(pairs.tried === 0
       ? []
       : [["Pairs of places", `${pairs.reached} of ${pairs.tried} tried${wantedOf(pairs)}`]]),
-    ...(kills.atPlaces === 0 ? [] : [["Of them at", list(byStage(atPlace))]]),
-    ["Runs", `${total}: ${list(runs)}`],
+    ...(kills.atPlaces === 0 ? [] : [["Of them at", listCounts(byStage(atPlace))]]),
+    ["Runs", `${total}: ${listCounts(runs)}`],
     ["Broken promises", `${failures.length}`],
-    ["Healthy after a restart", spread(healthyMs)],
+    ["Healthy after a restart", percentilesIn(healthyMs)],
     [
       "SIGKILL to next event",
-      `${spread(recoveryMs)} (aim: a median under ${AIM_MS} ms${verdict(recoveryMs)})`,
+      `${percentilesIn(recoveryMs)} (aim: a median under ${AIM_MS} ms${aimNote(recoveryMs)})`,
     ],
     ...(endedEarly === null ? [] : [["Ended early", endedEarly]]),
     ["Seed, time", `${figures.seed}, ${Math.round(seconds)} s`],
@@ -56,15 +56,18 @@ export function toReport(figures: Figures): string {
   ].join("\n");
 }
 
-/** Sums places that differ only by the type of event in a commit. */
+/** The counts of places, summed over the types of events in a commit. */
 function byStage(atPlace: Figures["atPlace"]): Record<string, number> {
   const stages = Map.groupBy(Object.entries(atPlace), ([name]) => name.split("/")[0] ?? name);
   return Object.fromEntries(
-    [...stages].map(([stage, some]) => [stage, some.reduce((sum, [, count]) => sum + count, 0)]),
+    [...stages].map(([stage, counts]) => [
+      stage,
+      counts.reduce((sum, [, count]) => sum + count, 0),
+    ]),
   );
 }
 
-const list = (counts: Readonly<Record<string, number>>): string =>
+const listCounts = (counts: Readonly<Record<string, number>>): string =>
   Object.entries(counts)
     .sort(([a], [b]) => a.localeCompare(b))
     .map(([name, count]) => `${count} ${name}`)
@@ -83,19 +86,22 @@ const failureLines = ({ problems, folder, command }: Figures["failures"][number]
   "",
 ];
 
-/** For few values, a high percentile is the maximum. */
+/**
+ * The value at this share of the sorted values: 0.5 gives the median. For few values, a high share
+ * gives the maximum.
+ */
 export const percentile = (values: readonly number[], share: number): number => {
   const sorted = [...values].sort((a, b) => a - b);
   return sorted[Math.min(sorted.length - 1, Math.floor(share * sorted.length))] ?? Number.NaN;
 };
 
-const verdict = (values: readonly number[]): string => {
+const aimNote = (values: readonly number[]): string => {
   if (values.length === 0) return "";
   return percentile(values, 0.5) < AIM_MS ? ", met" : ", missed";
 };
 
-function spread(values: readonly number[]): string {
+function percentilesIn(values: readonly number[]): string {
   if (values.length === 0) return "never seen";
-  const [median, last, most] = [0.5, 0.99, 1].map((share) => Math.round(percentile(values, share)));
-  return `median ${median} ms, 99th ${last} ms, most ${most} ms, of ${values.length}`;
+  const [median, p99, most] = [0.5, 0.99, 1].map((share) => Math.round(percentile(values, share)));
+  return `median ${median} ms, 99th ${p99} ms, most ${most} ms, of ${values.length}`;
 }

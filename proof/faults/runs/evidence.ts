@@ -4,7 +4,9 @@ import type { Run } from "./run";
 
 const EVIDENCE = "node_modules/.cache/massgen-edge/faults";
 
-/** A failed case. `story`: details that the command does not contain. */
+/**
+ * A failed case. `command`: repeats the case. `story`: details that the command does not contain.
+ */
 export type FailedCase = {
   name: string;
   command: string;
@@ -33,8 +35,8 @@ export async function keepCase(
 }
 
 /**
- * Keeps everything that a service wrote. Returns the folder, and the command that repeats the
- * campaign.
+ * Copies everything that a service wrote to a new folder. Returns this folder, and the given
+ * command, which repeats the campaign.
  */
 export async function keepStorage(
   problems: readonly string[],
@@ -58,8 +60,8 @@ const folderOf = (name: string): string =>
   path.resolve(EVIDENCE, name.toLowerCase().replaceAll(/[^a-z0-9]+/g, "-"));
 
 /**
- * Keeps the bytes that each client received, the current log if it exists, and the requests to
- * providers and tools.
+ * Writes the bytes that each client received, the requests to providers and tools, and the current
+ * log. If the log cannot be read, writes the error.
  */
 async function keepRun(prefix: string, run: Run): Promise<void> {
   for (const [nth, watcher] of run.watchers.entries())

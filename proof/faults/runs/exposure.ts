@@ -3,16 +3,17 @@ import type { RecordedRequest } from "../../../simulated/providers/ledger";
 import { type Situation, toSituation } from "../../../simulated/providers/situation";
 
 /**
- * A run for checks of what agents were shown. The requests that reached the providers are the
- * evidence; the log's own claims do not count. Each check returns problems in sentences.
+ * The data of a run that show which answers its agents saw. The evidence are the requests that
+ * reached the providers; claims of the log do not count. Each check of this file returns problems
+ * in sentences.
  */
 type ExposureRecord = {
   events: readonly WireEvent[];
-  /** Requests to the providers by agent, in order of arrival. */
-  asked: ReadonlyMap<string, readonly RecordedRequest[]>;
+  /** For each agent, its requests to the providers, in order of arrival. */
+  requestsByAgent: ReadonlyMap<string, readonly RecordedRequest[]>;
   /**
-   * Whether service and providers share a clock. If the service's clock jumps, no request is known
-   * to precede an event.
+   * Whether service and providers have the same time. If the service's clock jumps, it is unknown
+   * which requests arrived before an event.
    */
   isClockRight: boolean;
 };
@@ -21,7 +22,7 @@ type ExposureRecord = {
 export const keyOf = (canary: string, agent: string): string => `${canary}-${agent}`;
 
 /** Requests by the agent whose key they carry. Requests without a known key are under `null`. */
-export function byAgent(
+export function groupByAgent(
   requests: readonly RecordedRequest[],
   canary: string,
   agents: readonly string[],
@@ -36,7 +37,7 @@ export function byAgent(
   });
 }
 
-/** Problems of all checks; none if the team is unknown. */
+/** Problems of all checks. Empty if the log does not name the agents. */
 export function exposureProblems(
   events: readonly WireEvent[],
   requests: readonly RecordedRequest[],
@@ -46,24 +47,24 @@ export function exposureProblems(
     event.type === "session.created" ? event.rules.agents.map(({ id }) => id) : [],
   );
   if (agents.length === 0) return [];
-  const all = byAgent(requests, canary, agents);
-  const asked = new Map(agents.map((agent) => [agent, all.get(agent) ?? []]));
+  const all = groupByAgent(requests, canary, agents);
+  const requestsByAgent = new Map(agents.map((agent) => [agent, all.get(agent) ?? []]));
   const unknownCount = all.get(null)?.length ?? 0;
-  const record = { events, asked, isClockRight };
+  const record = { events, requestsByAgent, isClockRight };
   return [
     ...(unknownCount === 0
       ? []
       : [
           `I5: ${unknownCount} requests carried no agent's key, so it is unknown what their agents were shown`,
         ]),
-    ...votesForUnseen(record),
-    ...earlyExposures(record),
-    ...decisionsFromCutReplies(record),
+    ...voteProblems(record),
+    ...earlyExposureProblems(record),
+    ...cutReplyProblems(record),
   ];
 }
 
 /** Tolerance between two clocks of one machine, in ms. */
-const APART_MS = 10;
+const CLOCK_TOLERANCE_MS = 10;
 
 const offers = ({ asked }: RecordedRequest, name: string): boolean =>
   asked.tools.some((tool) => tool.name === name);
@@ -73,16 +74,20 @@ type Answer = Extract<WireEvent, { type: "answer.submitted" }>;
 const answersIn = (events: readonly WireEvent[]): Answer[] =>
   events.flatMap((event) => (event.type === "answer.submitted" ? [event] : []));
 
-/** The agent's last request that had arrived by then. */
-const lastBy = (requests: readonly RecordedRequest[], at: number): RecordedRequest | undefined =>
-  requests.findLast(({ startedAt }) => startedAt <= at + APART_MS);
+/** The last of these requests that had arrived at this time. */
+const lastRequestBefore = (
+  requests: readonly RecordedRequest[],
+  at: number,
+): RecordedRequest | undefined =>
+  requests.findLast(({ startedAt }) => startedAt <= at + CLOCK_TOLERANCE_MS);
 
 /**
- * I5: the request that led to a vote showed the chosen answer, under its author's alias and as its
- * newest. This is the last request before the vote that offered to vote; after a kill, earlier ones
- * may not count. If the service's clock was wrong, any of them counts.
+ * I5: the request that led to a vote showed the chosen answer under its author's alias, as the
+ * author's newest answer. That request is the last one before the vote that offered the vote tool.
+ * Earlier requests do not count, because a kill may have interrupted them. If the service's clock
+ * was wrong, one request with the answer is enough.
  */
-function votesForUnseen({ events, asked, isClockRight }: ExposureRecord): string[] {
+function voteProblems({ events, requestsByAgent, isClockRight }: ExposureRecord): string[] {
   return events.flatMap((vote) => {
     if (vote.type !== "vote.cast") return [];
     const answer = answersIn(events).find(
@@ -94,26 +99,33 @@ function votesForUnseen({ events, asked, isClockRight }: ExposureRecord): string
         ? [event.aliases[answer?.agent ?? ""]]
         : [],
     )[0];
-    const voting = (asked.get(vote.agent) ?? []).filter((request) => offers(request, "vote"));
-    const last = lastBy(voting, vote.at);
-    const due = isClockRight ? (last ? [last] : []) : voting;
+    const voteRequests = (requestsByAgent.get(vote.agent) ?? []).filter((request) =>
+      offers(request, "vote"),
+    );
+    const last = lastRequestBefore(voteRequests, vote.at);
+    const checked = isClockRight ? (last ? [last] : []) : voteRequests;
     const isShown = ({ shown }: Situation) =>
       shown.some((one) => one.alias === alias && one.text === answer?.content.trim());
-    return due.some((request) => isShown(toSituation(request.asked)))
+    return checked.some((request) => isShown(toSituation(request.asked)))
       ? []
       : [`I5: ${vote.agent} voted for ${vote.label}, which its model was not shown`];
   });
 }
 
 /**
- * I22: until an agent has its own answer in an attempt, no request to it contains another's answer,
- * neither as a block nor as text. Such requests offer to answer and not to vote. If the service's
- * clock was right, all requests before the answer are checked too.
+ * I22: before an agent has its own answer in an attempt, no request to its model contains the
+ * answer of another agent, neither as a block nor as text. Requests that offer an answer but no
+ * vote are always checked. If the service's clock was right, all requests before the agent's answer
+ * are checked too.
  */
-function earlyExposures({ events, asked, isClockRight }: ExposureRecord): string[] {
-  return [...asked].flatMap(([agent, requests]) => {
-    const times = isClockRight ? withoutAnswer(events, agent) : [];
-    const texts = strange(events, agent);
+function earlyExposureProblems({
+  events,
+  requestsByAgent,
+  isClockRight,
+}: ExposureRecord): string[] {
+  return [...requestsByAgent].flatMap(([agent, requests]) => {
+    const times = isClockRight ? intervalsWithoutAnswer(events, agent) : [];
+    const texts = textsOfPeersOnly(events, agent);
     const isFirst = (request: RecordedRequest): boolean =>
       (offers(request, "new_answer") && !offers(request, "vote")) ||
       times.some(({ from, until }) => request.startedAt >= from && request.startedAt < until);
@@ -131,29 +143,31 @@ function earlyExposures({ events, asked, isClockRight }: ExposureRecord): string
 }
 
 /** The intervals in which an agent had no answer, per attempt, Unix ms. */
-function withoutAnswer(
+function intervalsWithoutAnswer(
   events: readonly WireEvent[],
   agent: string,
 ): { from: number; until: number }[] {
   return events.flatMap((start) => {
     if (start.type !== "attempt.started") return [];
-    const ofAttempt = events.filter(
+    const attemptEvents = events.filter(
       (event) => "attempt" in event && event.turn === start.turn && event.attempt === start.attempt,
     );
-    const first = ofAttempt.find(
+    const first = attemptEvents.find(
       (event) =>
         event.type === "attempt.settled" ||
         (event.type === "answer.submitted" && event.agent === agent),
     );
-    return [{ from: start.at, until: (first?.at ?? Number.POSITIVE_INFINITY) - APART_MS }];
+    return [
+      { from: start.at, until: (first?.at ?? Number.POSITIVE_INFINITY) - CLOCK_TOLERANCE_MS },
+    ];
   });
 }
 
 /**
- * Texts that only peers of this agent wrote, in one attempt only. Excludes its own texts, and with
- * several attempts any part of an earlier result, which all agents are shown.
+ * The answers that only other agents wrote. Excludes the agent's own texts. In a run with several
+ * attempts, also excludes parts of presented texts, because all agents are shown an earlier result.
  */
-function strange(events: readonly WireEvent[], agent: string): string[] {
+function textsOfPeersOnly(events: readonly WireEvent[], agent: string): string[] {
   const isRepeated = events.filter(({ type }) => type === "attempt.started").length > 1;
   const known = events.flatMap((event) => {
     if (event.type === "answer.submitted") return event.agent === agent ? [event.content] : [];
@@ -172,20 +186,22 @@ function stringsIn(value: unknown): string[] {
 }
 
 /**
- * A cut reply never counts: the provider sent the whole reply to the last request before an answer
- * or a vote. Unknown if the service's clock was wrong.
+ * An answer or a vote never comes from a cut reply: the provider had completed its reply to the
+ * agent's last request before that event. Not checked if the service's clock was wrong.
  */
-function decisionsFromCutReplies({ events, asked, isClockRight }: ExposureRecord): string[] {
+function cutReplyProblems({ events, requestsByAgent, isClockRight }: ExposureRecord): string[] {
   if (!isClockRight) return [];
   return events.flatMap((event) => {
-    const isSaid =
+    const isDecision =
       event.type === "vote.cast" || (event.type === "answer.submitted" && event.origin === "tool");
-    if (!isSaid) return [];
-    const what = `cut: ${event.type === "vote.cast" ? "a vote" : "an answer"} of ${event.agent}`;
-    const reply = (asked.get(event.agent) ?? []).findLast(({ startedAt }) => startedAt < event.at);
-    if (!reply) return [`${what}, whose model received no request`];
+    if (!isDecision) return [];
+    const subject = `cut: ${event.type === "vote.cast" ? "a vote" : "an answer"} of ${event.agent}`;
+    const reply = (requestsByAgent.get(event.agent) ?? []).findLast(
+      ({ startedAt }) => startedAt < event.at,
+    );
+    if (!reply) return [`${subject}, whose model received no request`];
     return reply.outcome === "completed"
       ? []
-      : [`${what} is based on a reply that was ${reply.outcome} at its provider`];
+      : [`${subject} is based on a reply that was ${reply.outcome} at its provider`];
   });
 }

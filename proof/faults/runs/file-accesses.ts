@@ -2,24 +2,24 @@ import type { WireEvent } from "../../../src/protocol/events";
 import { fileTools } from "../../../src/tools/files";
 
 const FILE_TOOLS = new Set(fileTools().map(({ spec }) => spec.name));
-const PLACE = ["turn", "attempt", "agent", "round", "tool_call"];
+const CALL_FIELDS = ["turn", "attempt", "agent", "round", "tool_call"];
 
-/** Identifies the tool call of an event. */
-export const callOf = (event: object): string =>
-  JSON.stringify(PLACE.map((field) => Reflect.get(event, field)));
+/** A text that identifies the tool call of an event within the log. */
+export const callIdentityOf = (event: object): string =>
+  JSON.stringify(CALL_FIELDS.map((field) => Reflect.get(event, field)));
 
 /** Problems of the recorded file accesses: each successful call of a file tool is recorded once. */
 export function fileAccessProblems(events: readonly WireEvent[]): string[] {
-  const calls = events.filter(({ type }) => type === "files.accessed").map(callOf);
+  const calls = events.filter(({ type }) => type === "files.accessed").map(callIdentityOf);
   const recorded = new Set(calls);
-  const worked = events.filter(
+  const successfulCalls = events.filter(
     (event) =>
       event.type === "tool.completed" && event.outcome === "ok" && FILE_TOOLS.has(event.name),
   );
   return [
     ...(recorded.size === calls.length ? [] : ["a call has two records of file accesses"]),
-    ...worked
-      .filter((event) => !recorded.has(callOf(event)))
-      .map((event) => `${callOf(event)} has no record of file accesses`),
+    ...successfulCalls
+      .filter((event) => !recorded.has(callIdentityOf(event)))
+      .map((event) => `${callIdentityOf(event)} has no record of file accesses`),
   ];
 }

@@ -23,35 +23,35 @@ import { reachedTools, type ToolRequest, toolProblems } from "./tool-records";
 import { fileAccessProblems } from "./file-accesses";
 
 /**
- * The platform lets six requests of an object wait for headers. Four are model calls, one is any
- * other request to a tool server (I14).
+ * The platform lets six requests of an object wait for headers at once. The service uses at most
+ * five of them: four for model calls, and one for a request to a tool server (I14).
  */
 export const MOST_AWAITING_HEADERS = { models: 4, inAll: 5 } as const;
-/** A request may have been in flight when the cancel was acknowledged. */
-const UNDER_WAY_MS = 150;
+/** A request that begins so soon after an acknowledged cancel may already have been in flight. */
+const IN_FLIGHT_MS = 150;
 const CLOSED_WITHIN_MS = 2_000;
 
-/** A finished run as the checks see it. */
-export type FinishedRun = Pick<Run, Fact | Look> & { watchers: readonly Reader[] };
-type Fact =
+/** The part of a finished run that the checks read. */
+export type FinishedRun = Pick<Run, RunData | RunQuery> & { watchers: readonly Reader[] };
+type RunData =
   | "kind"
   | "session"
   | "turns"
   | "canary"
   | "capUsd"
   | "cancelledAt"
-  | "cancelled"
+  | "cancelReplies"
   | "erasedAt"
   | "killedAt";
-type Look =
+type RunQuery =
   | "requests"
   | "replay"
   | "status"
-  | "listed"
-  | "look"
+  | "listedIds"
+  | "sessionReply"
   | "files"
   | "answerFiles"
-  | "stored"
+  | "storedSnapshots"
   | "toolCalls"
   | "toolRequests";
 type Reader = Pick<Watcher, "frames" | "bytes">;
@@ -63,7 +63,7 @@ export async function judgeRun(run: FinishedRun): Promise<string[]> {
   const log = await run.replay();
   const events = log.map(toEvent);
   const requests = run.requests();
-  const toTools = run.toolRequests();
+  const toolRequests = run.toolRequests();
   const isCancelled = run.kind.userAction?.startsWith("cancel") ?? false;
   return [
     ...streamProblems(run, log),
@@ -71,7 +71,7 @@ export async function judgeRun(run: FinishedRun): Promise<string[]> {
     ...broken(events, {
       ...(run.kind.tools && { tools: reachedTools(run.toolCalls(), events) }),
       ...(!isCancelled && { cancelsAsked: [] }),
-      ...(run.killedAt && { diedAfter: deathsIn(events, run.killedAt) }),
+      ...(run.killedAt && { diedAfter: logLengthsAtKills(events, run.killedAt) }),
     }),
     ...(run.kind.tools ? toolProblems(run.toolCalls(), events, isCancelled) : []),
     ...endProblems(events, run),
@@ -80,18 +80,18 @@ export async function judgeRun(run: FinishedRun): Promise<string[]> {
     ...costProblems(events, requests, run.capUsd),
     ...unusedCapProblems(events, run),
     ...tokenProblems(requests, run.kind.maxTokens),
-    ...concurrencyProblems(requests, toTools),
-    ...requestsAfterEnd([...requests, ...toTools], run.cancelledAt),
-    ...repeatedCancelProblems(run.cancelled),
-    ...(isCancelled && run.cancelled.length === 0 ? ["I15: no cancel was acknowledged"] : []),
-    ...run.cancelled.flatMap((answer) => cancelReplyProblems(answer, events, run)),
+    ...concurrencyProblems(requests, toolRequests),
+    ...requestsAfterEnd([...requests, ...toolRequests], run.cancelledAt),
+    ...repeatedCancelProblems(run.cancelReplies),
+    ...(isCancelled && run.cancelReplies.length === 0 ? ["I15: no cancel was acknowledged"] : []),
+    ...run.cancelReplies.flatMap((answer) => cancelReplyProblems(answer, events, run)),
     ...keyLeaks(log, run.canary),
     ...labelLeaks(requests),
     ...exposureProblems(events, requests, {
       canary: run.canary,
       isClockRight: run.killedAt !== null,
     }),
-    ...listingProblems(await run.listed(), run),
+    ...listingProblems(await run.listedIds(), run),
     ...(await fileProblems(run, events)),
   ];
 }
@@ -106,17 +106,17 @@ export async function waitForClosedRequests(
   const giveUpAt = performance.now() + CLOSED_WITHIN_MS;
   const isOpen = () =>
     [...run.requests(), ...(run.toolRequests?.() ?? [])].some(
-      (one) => one.endedAt === null && !isListening(one),
+      (one) => one.endedAt === null && !isListeningRequest(one),
     );
   while (isOpen() && performance.now() < giveUpAt) await sleep(20);
 }
 
-/** The session is gone, and everything it did before was right. */
+/** Problems of a session that must be erased, and of everything that it did before. */
 async function judgeErased(run: FinishedRun): Promise<string[]> {
   const [full] = run.watchers;
   const seen = (full?.frames ?? []).map(toEvent);
-  const { status } = await run.look();
-  const listed = await run.listed();
+  const { status } = await run.sessionReply();
+  const listed = await run.listedIds();
   return [
     ...misnumbered(seen),
     ...check(seen, { finished: false }).map(
@@ -136,23 +136,26 @@ function streamProblems(run: FinishedRun, log: readonly Buffer[]): string[] {
   const firstTurn = log.slice(1, log.findIndex((frame) => isTerminal(toEvent(frame).type)) + 1);
   const summary = firstTurn.filter((frame) => toEvent(frame).type !== "stream.delta");
   return run.watchers.flatMap((watcher, nth) => {
-    const wanted = nth === run.watchers.length - 1 ? summary : log;
-    return watcher.bytes.equals(Buffer.concat(wanted)) ? [] : [difference(watcher, wanted, nth)];
+    const expected = nth === run.watchers.length - 1 ? summary : log;
+    return watcher.bytes.equals(Buffer.concat(expected))
+      ? []
+      : [firstDifference(watcher, expected, nth)];
   });
 }
 
-function difference({ frames }: Reader, wanted: readonly Buffer[], nth: number): string {
-  const at = wanted.findIndex((frame, place) => !frames[place]?.equals(frame));
-  const [got, right] = at < 0 ? [frames[wanted.length], undefined] : [frames[at], wanted[at]];
-  return `I1: watcher ${nth} got ${text(got)} where the log has ${text(right)}`;
+function firstDifference({ frames }: Reader, expected: readonly Buffer[], nth: number): string {
+  const at = expected.findIndex((frame, place) => !frames[place]?.equals(frame));
+  const [received, logged] =
+    at < 0 ? [frames[expected.length], undefined] : [frames[at], expected[at]];
+  return `I1: watcher ${nth} got ${shorten(received)} where the log has ${shorten(logged)}`;
 }
 
-const text = (frame: Buffer | undefined): string =>
+const shorten = (frame: Buffer | undefined): string =>
   frame?.toString().trim().slice(0, 300) ?? "nothing";
 
 /**
- * I10: the turn's result has the winner's files as written, every call of a file tool is recorded
- * once, and R2 holds exactly the files of the answers.
+ * I10: the turn's result has the winner's files unchanged, every successful call of a file tool is
+ * recorded once, and R2 holds exactly the files of the answers.
  */
 async function fileProblems(run: FinishedRun, events: readonly WireEvent[]): Promise<string[]> {
   const { files } = run.kind;
@@ -170,37 +173,40 @@ async function fileProblems(run: FinishedRun, events: readonly WireEvent[]): Pro
 type Answer = Extract<WireEvent, { type: "answer.submitted" | "presentation.completed" }>;
 
 /** Whether the answer has a snapshot of its own. */
-const isFrozen = (event: WireEvent): event is Answer =>
+const hasOwnSnapshot = (event: WireEvent): event is Answer =>
   event.type === "presentation.completed" ||
   (event.type === "answer.submitted" && event.snapshot === event.label);
 
 /**
- * I10: every snapshot is complete in R2 and equals the files of the API, and no file job is left.
+ * I10: every snapshot is complete in R2, has the same files as the API returns, and no file job is
+ * left.
  */
 async function storedFileProblems(
   run: FinishedRun,
   events: readonly WireEvent[],
 ): Promise<string[]> {
-  const { trees, problems, left } = await run.stored();
-  const listed = events.filter(isFrozen).map(async ({ turn, attempt, label }) => {
+  const { trees, problems, left } = await run.storedSnapshots();
+  const listed = events.filter(hasOwnSnapshot).map(async ({ turn, attempt, label }) => {
     return [`${turn}/${attempt}/${label}`, await run.answerFiles(attempt, label)] as const;
   });
-  const wanted = Object.fromEntries(await Promise.all(listed));
-  const isThere = isDeepStrictEqual(trees, wanted);
+  const expected = Object.fromEntries(await Promise.all(listed));
+  const isComplete = isDeepStrictEqual(trees, expected);
   return [
     ...(left === 0 ? [] : [`I10: ${left} file jobs are still pending`]),
-    ...(isThere
+    ...(isComplete
       ? []
-      : [`I10: R2 holds ${JSON.stringify(trees)} instead of ${JSON.stringify(wanted)}`]),
+      : [`I10: R2 holds ${JSON.stringify(trees)} instead of ${JSON.stringify(expected)}`]),
     ...problems.map((problem) => `I10: ${problem}`),
   ];
 }
 
-/** I3, I4: each turn has one end, of a kind and with an answer that this run allows. */
+/** I3, I4: each turn ended once, in a way and with an answer that this kind of run allows. */
 function endProblems(events: readonly WireEvent[], { kind, turns }: FinishedRun): string[] {
   const ends = events.filter(({ type }) => isTerminal(type));
   const wrong = ends.filter(({ type }) => !kind.ends.some((end) => end === type));
-  const own = ends.filter((event) => event.type === "turn.failed" && event.code === "internal");
+  const internalErrors = ends.filter(
+    (event) => event.type === "turn.failed" && event.code === "internal",
+  );
   const settled = events.findLast((event) => event.type === "attempt.settled");
   const answers = events.flatMap((event) =>
     event.type === "turn.completed" ? [event.answer] : [],
@@ -208,7 +214,7 @@ function endProblems(events: readonly WireEvent[], { kind, turns }: FinishedRun)
   return [
     ...(ends.length === turns ? [] : [`I4: ${ends.length} turns ended instead of ${turns}`]),
     ...wrong.map((end) => `I3: a turn ended with ${JSON.stringify(end)}`),
-    ...own.map((end) => `I3: an internal error ended turn ${end.turn}`),
+    ...internalErrors.map((end) => `I3: an internal error ended turn ${end.turn}`),
     ...(!kind.endedBy || settled?.ended_by === kind.endedBy
       ? []
       : [`I6: the attempt was settled by ${settled?.ended_by ?? "nothing"}`]),
@@ -220,7 +226,7 @@ function endProblems(events: readonly WireEvent[], { kind, turns }: FinishedRun)
   ];
 }
 
-/** I11: at no moment had the provider charged more than the cap. */
+/** I11: the provider never charged more than the cap. */
 function costProblems(
   events: readonly WireEvent[],
   requests: readonly RecordedRequest[],
@@ -242,7 +248,7 @@ function costProblems(
   return spent <= capUsd + 1e-9 ? [] : [`I11: $${spent} was charged under a cap of $${capUsd}`];
 }
 
-/** I11: a cap that must have an effect deferred at least one call. Otherwise it was not tested. */
+/** I11: a tight cap deferred at least one call. Otherwise the cap was not tested. */
 const unusedCapProblems = (
   events: readonly WireEvent[],
   { kind, capUsd }: FinishedRun,
@@ -251,7 +257,7 @@ const unusedCapProblems = (
     ? []
     : [`I11: no call had to wait under a cap of $${capUsd}`];
 
-/** I11, in tokens. */
+/** I11: the provider never charged more tokens than the cap. */
 function tokenProblems(requests: readonly RecordedRequest[], cap: number | undefined): string[] {
   const taken = charges(requests).reduce(
     (sum, { inputTokens, outputTokens }) => sum + inputTokens + outputTokens,
@@ -262,7 +268,7 @@ function tokenProblems(requests: readonly RecordedRequest[], cap: number | undef
     : [`I11: ${taken} tokens were charged under a cap of ${cap}`];
 }
 
-/** I14: model requests alone, and all requests together. */
+/** I14: limits of the model requests, and of all requests, that wait for headers at once. */
 export function concurrencyProblems(
   models: readonly RecordedRequest[],
   tools: readonly ToolRequest[] = [],
@@ -282,18 +288,19 @@ export function concurrencyProblems(
 }
 
 /**
- * I15: after a cancel or an erase is acknowledged (`at`: Unix ms, `null` if neither was) no request
- * begins, and open ones are closed soon. Exceptions are cancel messages to tool servers, and the
- * listening request that stays open as long as the connection.
+ * I15: after a cancel or an erase is acknowledged, no request begins, and open requests are closed
+ * soon. `at`: time of the acknowledgement, Unix ms; `null` if there was none. Exceptions: cancel
+ * messages to tool servers may begin, and a listening request stays open as long as its connection.
  */
 export function requestsAfterEnd(
   requests: readonly (RecordedRequest | ToolRequest)[],
   at: number | null,
 ): string[] {
   if (at === null) return [];
-  const late = requests.filter((one) => one.startedAt > at + UNDER_WAY_MS && !isLeaving(one));
+  const late = requests.filter((one) => one.startedAt > at + IN_FLIGHT_MS && !isLeaveMessage(one));
   const open = requests.filter(
-    (one) => (one.endedAt === null || one.endedAt > at + CLOSED_WITHIN_MS) && !isListening(one),
+    (one) =>
+      (one.endedAt === null || one.endedAt > at + CLOSED_WITHIN_MS) && !isListeningRequest(one),
   );
   return [
     ...(late.length === 0
@@ -305,9 +312,9 @@ export function requestsAfterEnd(
   ];
 }
 
-const isLeaving = (request: object): boolean =>
+const isLeaveMessage = (request: object): boolean =>
   "purpose" in request && request.purpose === "leaving";
-const isListening = (request: object): boolean =>
+const isListeningRequest = (request: object): boolean =>
   "purpose" in request && request.purpose === "listening";
 
 /** I15: a repeated cancel has the same reply. */
@@ -322,7 +329,7 @@ function cancelReplyProblems(
   log: readonly WireEvent[],
   { session }: FinishedRun,
 ): string[] {
-  const reply = cancelledOf(answer);
+  const reply = parseCancelReply(answer);
   if (reply === null) return [`I2: a cancel was answered ${JSON.stringify(answer.slice(0, 300))}`];
   return [
     ...(reply.session_id === session
@@ -332,7 +339,7 @@ function cancelReplyProblems(
   ];
 }
 
-function cancelledOf(answer: string): z.infer<typeof CancelledSchema> | null {
+function parseCancelReply(answer: string): z.infer<typeof CancelledSchema> | null {
   try {
     return CancelledSchema.safeParse(JSON.parse(answer)).data ?? null;
   } catch {
@@ -351,22 +358,23 @@ export function cancelStatusProblems(
     : [`I2: turn ${turn} was acknowledged as ${status} and is ${logged} in the log`];
 }
 
-/** How a turn ended; `null` if it did not, or does not exist. */
+/** How a turn ended; `null` if the turn has not ended or does not exist. */
 export const statusIn = (log: readonly WireEvent[], turn: number): string | null =>
   log.find((event) => event.turn === turn && isTerminal(event.type))?.type.slice("turn.".length) ??
   null;
 
-/** The length of the log at each death of the process. */
-const deathsIn = (events: readonly WireEvent[], killedAt: readonly number[]): number[] =>
+/** For each kill of the process, the number of events that the log had by then. */
+const logLengthsAtKills = (events: readonly WireEvent[], killedAt: readonly number[]): number[] =>
   killedAt.map((death) => events.findLastIndex(({ at }) => at <= death) + 1);
 
-/** I17: no frame contains a key. The service's output is checked for all runs together. */
+/**
+ * I17: no frame contains a key. The service's output is checked elsewhere, for all runs together.
+ */
 const keyLeaks = (log: readonly Buffer[], canary: string): string[] =>
   log.some((frame) => frame.includes(canary)) ? ["I17: the agents' key is in an event"] : [];
 
 /**
- * I21: labels reveal authors and order, so no request contains one. Distinctive names are checked
- * elsewhere.
+ * I21: no request to a model contains an answer label, because labels reveal authors and order.
  */
 function labelLeaks(requests: readonly RecordedRequest[]): string[] {
   const labels = requests.flatMap(

@@ -15,9 +15,9 @@ import {
   vote,
 } from "../../../simulated/providers/scripts";
 
-/** The models of all kinds of runs, and the results of those runs. */
+/** The models of all kinds of runs, and the answers and files that these models write. */
 
-/** The story lasts about two seconds. */
+/** At this speed, the story takes about two seconds. */
 const SPEED = 2.8;
 export const YES = "Yes, at 100 °C.";
 const SOUGHT = "At 100 °C, as may be read.";
@@ -28,11 +28,11 @@ const rejecting = paced({ ttftMs: 60, tokensPerSecond: 300 }, rejects(NOT_YET, q
 
 export const DIALECTS = { swift: "openai-responses", steady: "anthropic", slow: "gemini" } as const;
 
-/** The files of the winner in a team with files. */
+/** The files of the winner in the kind `files`. */
 export const BUILT = { "NOTES.md": "Run src/boil.sh.\n", "src/boil.sh": "echo $((50 * 2))\n" };
 /**
- * Writes a script, runs it, reads its peers' files before the vote, and adds notes in its
- * presentation.
+ * Writes a script and runs it, reads its peers' files before its vote, and adds notes while it
+ * presents.
  */
 const builder = worksOnFiles({
   first: [
@@ -48,7 +48,7 @@ const looker = worksOnFiles({
   answer: YES,
   beforeVote: [["read_file", { path: "/peers/{best}/src/boil.sh" }]],
 });
-/** 1.2 MB: too large for a row, so the file is in R2 before the answer is submitted. */
+/** 1.2 MB: too large for a database row, so R2 has the file before the answer is submitted. */
 export const HEAP = {
   heap: `${Array.from({ length: 9_000 }, (_, nth) => nth + 1).join("\n")}\n`.repeat(28),
 };
@@ -64,7 +64,9 @@ const hoarder = worksOnFiles({
   ],
   answer: "At 100 °C, which is among all the numbers of the heap.",
 });
-/** Orders and takes notes before its answer, its vote and its presentation. */
+/**
+ * Calls tools before its answer, its vote and its presentation. `place_order` is not repeatable.
+ */
 const buyer = worksOnFiles({
   first: [
     ["place_order", { text: "a pot" }],
@@ -75,7 +77,7 @@ const buyer = worksOnFiles({
   beforeVote: [["write_note", { text: "voted" }]],
   last: [["place_order", { text: "water" }]],
 });
-/** Makes each mistake once that is refused or nudged, and then does the right thing. */
+/** Makes each mistake once for which the service refuses or nudges it, then answers correctly. */
 const clumsy = byStage({
   answering: ({ callIndex }) => {
     if (callIndex === 0) return { text: "Let me see." };
@@ -104,7 +106,7 @@ const adder = worksOnFiles({
   answer: "At 100 °C, which a tool has added up of twice fifty.",
   last: [["mcp__box__add", { a: 99, b: 1 }]],
 });
-/** Also calls a server that asks a person, and receives no answer. */
+/** Also calls a tool server that asks a person. The person gives no answer. */
 const asker = worksOnFiles({
   first: [
     ["mcp__box__add", { a: 50, b: 50 }],
@@ -112,7 +114,7 @@ const asker = worksOnFiles({
   ],
   answer: "At 100 °C, for all that the desk would not say.",
 });
-/** Two agents that wait for a reply that never comes: one of an HTTP tool, one of a tool server. */
+/** The answer of `waiter` and `queuer`: each waits for the reply of a tool that never replies. */
 const NOTHING_CAME = "At 100 °C, though nothing came.";
 const waiter = worksOnFiles({
   first: [["await_delivery", { text: "a pot" }]],
@@ -122,8 +124,8 @@ const queuer = worksOnFiles({ first: [["mcp__queue__wait", {}]], answer: NOTHING
 
 const look = (): [string, Record<string, unknown>] => ["list_directory", {}];
 /**
- * Lists its files until the limit of calls and never votes. Presents if the other agent voted for
- * it.
+ * Lists files instead of a vote until its limit of calls. If the other agent voted for this agent,
+ * it presents.
  */
 const restless = worksOnFiles({
   answer: YES,

@@ -8,22 +8,22 @@ import { judgeRun } from "./judge";
 import { Run } from "./run";
 
 /**
- * Once no fault is active, every run ends within this (I13): a watchdog's 10 s, a call's back-off,
- * and the run itself. Applies in total and since the run's last event.
+ * Once no fault is active, every run ends within these limits (I13). The time is enough for a
+ * watchdog (10 s), the back-off of a call, and the run itself.
  */
-export const DEFAULT_LIMITS: TimeLimits = { inAllMs: 60_000, quietMs: 60_000 };
-const LOOK_EVERY_MS = 200;
-/** To read the log again and check the run. */
+export const DEFAULT_LIMITS: TimeLimits = { totalMs: 60_000, quietMs: 60_000 };
+const CHECK_EVERY_MS = 200;
+/** Time limit for reading the log again and checking the run. */
 const JUDGED_WITHIN_MS = 60_000;
 
-/** The part of a service that runs need. */
+/** The part of a service that a group of runs needs. */
 export type Host = Pick<FaultyService, "url" | "tools" | "killedAt" | "output" | "clearOutput">;
 
 /**
- * The longest duration of a run and the longest time without an event, in ms. Both count from
- * `since` (`performance.now()`), or from the call of `verdict` if that is later.
+ * `totalMs`: the longest duration of a run. `quietMs`: the longest time without an event. Both
+ * count from `since` (`performance.now()`), or from the call of `verdict` if this call is later.
  */
-export type TimeLimits = { inAllMs: number; quietMs: number; since?: number };
+export type TimeLimits = { totalMs: number; quietMs: number; since?: number };
 
 type Options = {
   service: Host;
@@ -31,16 +31,16 @@ type Options = {
   seed: number;
   /** Whether only kills can interrupt the runs. */
   isOnlyKilled?: boolean;
-  /** Called repeatedly, because it may change. Omitted: `DEFAULT_LIMITS`. */
+  /** Returns the limits. Called repeatedly, because they may change. Omitted: `DEFAULT_LIMITS`. */
   timeLimits?: () => TimeLimits;
 };
 
-/** Runs that execute together under faults, from their start to the verdict on each. */
+/** Concurrent runs under faults, from their start to the verdict on each run. */
 export class RunGroup {
   readonly runs: readonly Run[];
   /** Problems in sentences. */
   readonly problems: string[] = [];
-  /** Runs that may still be active in the service when the verdict is given. */
+  /** Runs that may still be active in the service after the verdict. */
   unfinished: readonly Run[] = [];
   /** Resolves when all runs have ended or failed. */
   readonly over: Promise<"over">;
@@ -61,26 +61,26 @@ export class RunGroup {
     this.runs = kinds.map(
       (kind) => new Run(kind, { client, providers, tools: service.tools, chance, killedAt }),
     );
-    const driven = this.runs.map((run) =>
-      run.drive().catch((error: unknown) => this.#note(run, [String(error)])),
+    const drivenRuns = this.runs.map((run) =>
+      run.drive().catch((error: unknown) => this.#addProblems(run, [String(error)])),
     );
-    this.over = Promise.all(driven).then(() => "over" as const);
+    this.over = Promise.all(drivenRuns).then(() => "over" as const);
   }
 
-  /** Waits for the end of all runs and checks each. Returns all problems. */
+  /** Waits for the end of all runs and checks each run. Returns all problems. */
   async verdict(): Promise<string[]> {
-    const lateness = await this.#lateness();
-    if (lateness !== null) {
+    const exceededLimit = await this.#exceededLimit();
+    if (exceededLimit !== null) {
       const late = this.runs.filter(({ isRunning, session }) => isRunning || session === "");
-      for (const run of late) this.#note(run, [`I13: not finished after ${lateness}`]);
+      for (const run of late) this.#addProblems(run, [`I13: not finished after ${exceededLimit}`]);
       // A cancel or a second turn may lack a reply although the run itself has ended.
       if (late.length === 0)
-        this.problems.push(`I13: a request to it has no reply after ${lateness}`);
+        this.problems.push(`I13: a request to it has no reply after ${exceededLimit}`);
     }
     this.unfinished = this.runs.filter(({ isOver, erasedAt }) => !isOver && erasedAt === null);
     for (const run of this.runs) run.stop();
     if (this.problems.length === 0) {
-      for (const run of this.runs) this.#note(run, await this.#judge(run));
+      for (const run of this.runs) this.#addProblems(run, await this.#judge(run));
     }
     if (this.runs.some(({ canary }) => this.#service.output.includes(canary))) {
       this.problems.push("I17: the service printed an agents' key");
@@ -89,22 +89,27 @@ export class RunGroup {
   }
 
   /**
-   * Waits for the end of all runs. `null` if they ended in time, else the exceeded limit in words.
+   * Waits for the end of all runs. Returns `null` if they ended in time, otherwise the limit that
+   * they exceeded, in words.
    */
-  async #lateness(): Promise<string | null> {
+  async #exceededLimit(): Promise<string | null> {
     const askedAt = performance.now();
     for (;;) {
       const end = await Promise.race([
         this.over,
-        sleep(LOOK_EVERY_MS, "not yet" as const, { ref: false }),
+        sleep(CHECK_EVERY_MS, "not yet" as const, { ref: false }),
       ]);
       if (end === "over") return null;
-      const { inAllMs, quietMs, since: from = askedAt } = this.#timeLimits();
-      const [at, since] = [performance.now(), Math.max(askedAt, from)];
-      if (at - since > inAllMs) return `${inAllMs} ms`;
-      const on = this.runs.filter(({ isOver }) => !isOver);
-      const quietest = Math.min(...on.map(({ lastEventAt }) => Math.max(since, lastEventAt)));
-      if (at - quietest > quietMs) return `${quietMs} ms without an event`;
+      const limits = this.#timeLimits();
+      const { totalMs, quietMs } = limits;
+      const since = Math.max(askedAt, limits.since ?? askedAt);
+      const now = performance.now();
+      if (now - since > totalMs) return `${totalMs} ms`;
+      const activeRuns = this.runs.filter(({ isOver }) => !isOver);
+      const quietest = Math.min(
+        ...activeRuns.map(({ lastEventAt }) => Math.max(since, lastEventAt)),
+      );
+      if (now - quietest > quietMs) return `${quietMs} ms without an event`;
     }
   }
 
@@ -113,7 +118,7 @@ export class RunGroup {
       (error: unknown) => [String(error)],
     );
 
-  #note({ name, session }: Run, problems: readonly string[]): void {
+  #addProblems({ name, session }: Run, problems: readonly string[]): void {
     this.problems.push(...problems.map((problem) => `${name} ${session}: ${problem}`));
   }
 }

@@ -17,19 +17,21 @@ import { keyOf } from "./exposure";
 import type { ToolRequest } from "./tool-records";
 
 /**
- * Under each of these caps the third of the first three calls must wait. The smallest is spent
- * before the story ends.
+ * Under each of these caps, the third call of the run must wait for the first two. The smallest cap
+ * is used up before the story ends.
  */
 const CAPS_USD = [0.002, 0.005, 0.01, 0.015, 0.02] as const;
-const ACTION_WITHIN_MS = 1_400;
-/** After failures, R2 is retried after one, two, four and eight seconds. */
+const LATEST_ACTION_MS = 1_400;
+/**
+ * Longer than all retries of R2, which the service makes after one, two, four and eight seconds.
+ */
 const STORED_WITHIN_MS = 30_000;
 
-/** The list has whole seconds. The rest is tolerance: it costs at most one more page. */
-const A_CLOCKS_ERROR_MS = 5_000;
+/** The list has times in whole seconds. A larger tolerance costs at most one more page. */
+const CREATED_AT_TOLERANCE_MS = 5_000;
 
-/** A run that is cancelled during its tool calls waits for so many of them. */
-const TOOLS_AT_WORK = 2;
+/** A run that is cancelled during its tool calls is cancelled once so many calls have started. */
+const STARTED_TOOL_CALLS = 2;
 
 type Options = {
   client: PatientClient;
@@ -37,31 +39,34 @@ type Options = {
   tools: ToolServer;
   chance: Chance;
   /**
-   * When the service was killed, Unix ms; `null` if other faults may interrupt it at unknown times.
+   * Times of the kills of the service, Unix ms. `null` if other faults may interrupt the service at
+   * unknown times.
    */
   killedAt: readonly number[] | null;
 };
 
-/** One run under faults. Clients that retry start it, watch it, and perhaps cancel or erase it. */
+/** One run under faults. Clients that retry start the run, watch it, and may cancel or erase it. */
 export class Run {
   readonly kind: Kind;
+  /** A text that only this run's questions and addresses contain. */
   readonly mark = crypto.randomUUID();
-  /** Prefix of each agent's key, which must never appear again. */
+  /** Prefix of each agent's key. No event and no output may contain it. */
   readonly canary = `${CANARY}${this.mark}`;
   readonly capUsd: number | null;
   session = "";
   watchers: Watcher[] = [];
-  /** When its cancel was first acknowledged, Unix ms. */
+  /** When the service first acknowledged a cancel of this run, Unix ms. */
   cancelledAt: number | null = null;
   /** The reply to each cancel. */
-  readonly cancelled: string[] = [];
+  readonly cancelReplies: string[] = [];
+  /** When the service acknowledged the erase of this run, Unix ms. */
   erasedAt: number | null = null;
   readonly #options: Options;
   readonly #requests: RecordedRequest[] = [];
-  #lookedAt = 0;
+  #searchedCount = 0;
   #isStopped = false;
   readonly #actionAfterMs: number;
-  readonly #madeAt = Date.now();
+  readonly #createdAt = Date.now();
 
   constructor(
     readonly name: KindName,
@@ -70,7 +75,7 @@ export class Run {
     this.kind = kindOf(name);
     this.#options = options;
     this.capUsd = this.kind.isCapped ? options.chance.pick(CAPS_USD) : null;
-    this.#actionAfterMs = options.chance.int(0, ACTION_WITHIN_MS);
+    this.#actionAfterMs = options.chance.int(0, LATEST_ACTION_MS);
   }
 
   get killedAt(): readonly number[] | null {
@@ -81,37 +86,37 @@ export class Run {
     return this.kind.userAction === "second turn" ? 2 : 1;
   }
 
-  /** Whether a client has seen an event of it. */
+  /** Whether a client has received an event of this run. */
   get hasBegun(): boolean {
     return (this.watchers[0]?.frames.length ?? 0) > 0;
   }
 
-  /** Whether a client has seen it begin, and not end. */
+  /** Whether a client has received an event of this run, and not its end. */
   get isRunning(): boolean {
     return this.hasBegun && !this.isOver;
   }
 
-  /** Whether a client has seen its end. */
+  /** Whether a client has received the end of this run. */
   get isOver(): boolean {
     return this.watchers[0]?.isOver ?? false;
   }
 
-  /** When its last event was seen, `performance.now()`; 0 if none was. */
+  /** When a client received the last event, `performance.now()`; 0 if it received none. */
   get lastEventAt(): number {
     return this.watchers[0]?.cameAt.at(-1) ?? 0;
   }
 
-  /** Whether its cancel or its erase was acknowledged. */
+  /** Whether the service acknowledged a cancel or an erase of this run. */
   get isAcknowledged(): boolean {
     return this.cancelledAt !== null || this.erasedAt !== null;
   }
 
-  /** From its start to the end of its watchers. Throws if the start is refused. */
+  /** Starts the run, performs its user action, and waits for its end. Throws if the start fails. */
   async drive(): Promise<void> {
     const { client } = this.#options;
     const started = await client.ask("/api/runs", {
       method: "POST",
-      body: this.#request(),
+      body: this.#startRequest(),
       key: this.mark,
     });
     if (started.status !== 202)
@@ -119,35 +124,37 @@ export class Run {
     this.session = RunResponseSchema.parse(JSON.parse(started.body)).session_id;
     if (this.#isStopped) return this.erase(); // The verdict was already given.
     this.watchers = this.#watch();
-    // Its watchers end at an arbitrary event.
-    if (this.kind.userAction === "erase") return this.#act();
-    await Promise.all([this.#act(), ...this.watchers.map(({ ended }) => ended)]);
+    // Not waiting for the watchers: an erase ends them at an arbitrary event.
+    if (this.kind.userAction === "erase") return this.#performAction();
+    await Promise.all([this.#performAction(), ...this.watchers.map(({ ended }) => ended)]);
   }
 
-  /** All requests of this run that reached the providers. Each request is searched only once. */
+  /** All requests of this run that reached the providers. Searches each request only once. */
   requests(): readonly RecordedRequest[] {
     const all = this.#options.providers.requests();
     this.#requests.push(
-      ...all.slice(this.#lookedAt).filter(({ body }) => JSON.stringify(body).includes(this.mark)),
+      ...all
+        .slice(this.#searchedCount)
+        .filter(({ body }) => JSON.stringify(body).includes(this.mark)),
     );
-    this.#lookedAt = all.length;
+    this.#searchedCount = all.length;
     return this.#requests;
   }
 
   /**
-   * All calls that reached its tools: their keys begin with its session. Calls without a key may
-   * belong to any run and are included.
+   * All calls of this run that reached a tool. Their keys begin with the session's id. Calls
+   * without a key are included, because they may belong to this run.
    */
   toolCalls(): ReceivedCall[] {
     const { tools, providers } = this.#options;
-    const reached = [
+    const calls = [
       ...(this.kind.tools === "mcp" ? [] : tools.reached()),
       ...(this.kind.tools === "http" ? [] : providers.toolCalls()),
     ];
-    return reached.filter(({ key }) => key === "" || key.startsWith(`${this.session}_`));
+    return calls.filter(({ key }) => key === "" || key.startsWith(`${this.session}_`));
   }
 
-  /** Every request of this run that reached a tool's server, with its times. */
+  /** All requests of this run that reached the server of a tool. */
   toolRequests(): ToolRequest[] {
     const { tools, providers } = this.#options;
     const overHttp = tools.reached().filter(({ key }) => key.startsWith(`${this.session}_`));
@@ -162,7 +169,7 @@ export class Run {
     return SessionStatusSchema.parse(JSON.parse(body));
   }
 
-  /** Its whole log, as a new reader receives it. */
+  /** The frames of the whole log, as a new reader receives them. */
   async replay(): Promise<readonly Buffer[]> {
     const watcher = new Watcher(`${this.#options.client.url}${sessionPath(this.session)}/events`, {
       turns: this.turns,
@@ -171,13 +178,15 @@ export class Run {
     return watcher.frames;
   }
 
-  /** The start of its log as pages, for people. */
+  /** The first 1,000 events of the log as JSON. */
   async log(): Promise<string> {
     return (await this.#options.client.ask(`${sessionPath(this.session)}/events?limit=1000`)).body;
   }
 
-  /** Ids of listed sessions that begin with its question, among sessions created since then. */
-  async listed(): Promise<string[]> {
+  /**
+   * Ids of all listed sessions with this run's question. Reads the list back to the run's start.
+   */
+  async listedIds(): Promise<string[]> {
     const found: string[] = [];
     for (let after = ""; ; ) {
       const { body } = await this.#options.client.ask(`/api/sessions?limit=100${after}`);
@@ -188,47 +197,49 @@ export class Run {
           .map(({ id }) => id),
       );
       const isOlder = data.some(
-        ({ created_at }) => created_at * 1_000 < this.#madeAt - A_CLOCKS_ERROR_MS,
+        ({ created_at }) => created_at * 1_000 < this.#createdAt - CREATED_AT_TOLERANCE_MS,
       );
       if (!has_more || isOlder) return found;
       after = `&after=${last_id}`;
     }
   }
 
-  /** The files of its first turn's result: text by path. */
+  /** The files of the first turn's result: text by path. */
   async files(): Promise<Record<string, string>> {
     const { client } = this.#options;
-    const below = `${sessionPath(this.session)}/turns/1/files`;
-    const { data } = SessionFilesSchema.parse(JSON.parse((await client.ask(below)).body));
+    const filesPath = `${sessionPath(this.session)}/turns/1/files`;
+    const { data } = SessionFilesSchema.parse(JSON.parse((await client.ask(filesPath)).body));
     const texts = data.map(
       async ({ path }): Promise<[string, string]> => [
         path,
-        (await client.ask(`${below}/${path}`)).body,
+        (await client.ask(`${filesPath}/${path}`)).body,
       ],
     );
     return Object.fromEntries(await Promise.all(texts));
   }
 
   /**
-   * The files of an answer or a final of its first turn, from the API: `{sha256} {size}` by path.
+   * The files of an answer or a presentation of the first turn, read from the API: `{sha256}
+   * {size}` by path.
    */
   async answerFiles(attempt: number, label: string): Promise<Record<string, string>> {
     const { client } = this.#options;
-    const below = `${sessionPath(this.session)}/turns/1/answers/${label}/files`;
+    const filesPath = `${sessionPath(this.session)}/turns/1/answers/${label}/files`;
     const { data } = SessionFilesSchema.parse(
-      JSON.parse((await client.ask(`${below}?attempt=${attempt}`)).body),
+      JSON.parse((await client.ask(`${filesPath}?attempt=${attempt}`)).body),
     );
     const read = data.map(async ({ path }): Promise<[string, string]> => {
-      const { body } = await client.ask(`${below}/${path}?attempt=${attempt}`);
+      const { body } = await client.ask(`${filesPath}/${path}?attempt=${attempt}`);
       return [path, `${sha256(body)} ${Buffer.byteLength(body)}`];
     });
     return Object.fromEntries(await Promise.all(read));
   }
 
   /**
-   * Its snapshots in R2 once no file job is left. `left`: number of jobs that remain after a while.
+   * The run's snapshots in R2, read once no file job is left. `left`: number of file jobs that are
+   * still left after `STORED_WITHIN_MS`.
    */
-  async stored(): Promise<StoredSnapshots & { left: number }> {
+  async storedSnapshots(): Promise<StoredSnapshots & { left: number }> {
     const giveUpAt = performance.now() + STORED_WITHIN_MS;
     for (;;) {
       const { body } = await this.#options.client.ask(
@@ -240,32 +251,33 @@ export class Run {
     }
   }
 
-  /** The reply of an erased session's address. */
-  look = (): Promise<Reply> => this.#options.client.ask(sessionPath(this.session));
+  /** The reply to a request for the session's status, for example after an erase. */
+  sessionReply = (): Promise<Reply> => this.#options.client.ask(sessionPath(this.session));
 
-  /** Called after the verdict. */
+  /** Stops all watchers. A start that succeeds later is erased at once. */
   stop(): void {
     this.#isStopped = true;
     for (const watcher of this.watchers) watcher.leave();
   }
 
   /**
-   * Ends the session, also one whose start was not answered. Throws if the service does not answer.
+   * Erases the session, also if the reply to its start was lost. Throws if the service does not
+   * reply.
    */
   async erase(): Promise<void> {
-    if (this.session === "") this.session = (await this.listed())[0] ?? "";
+    if (this.session === "") this.session = (await this.listedIds())[0] ?? "";
     if (this.session !== "")
       await this.#options.client.ask(sessionPath(this.session), { method: "DELETE" });
   }
 
-  #request() {
+  #startRequest() {
     const { agents, config = {} } = this.kind;
     const { providers } = this.#options;
     const tools =
       this.kind.tools === "http" || this.kind.tools === "both"
         ? { custom_tools: this.#options.tools.declared }
         : {};
-    const team = agents(addressedBy(this.mark, providers)).map(({ id, model, backend }) => ({
+    const team = agents(withOwnAddresses(this.mark, providers)).map(({ id, model, backend }) => ({
       id,
       backend: { ...backend, ...tools, model, api_key: keyOf(this.canary, id) },
     }));
@@ -273,17 +285,17 @@ export class Run {
       ...(this.capUsd !== null && { max_cost_usd: this.capUsd }),
       ...(this.kind.maxTokens !== undefined && { max_tokens: this.kind.maxTokens }),
     };
-    const limited = Object.keys(budget).length > 0 ? { budget } : {};
+    const budgetSetting = Object.keys(budget).length > 0 ? { budget } : {};
     return {
       question: `When does water boil? ${this.mark}`,
       config: { agents: team, ...config },
-      ...limited,
+      ...budgetSetting,
     };
   }
 
   /**
-   * One watcher reconnects at once, one late, one also disconnects by itself, and one reads the
-   * summary.
+   * Four watchers: the first reconnects at once, the second waits before it reconnects, the third
+   * also disconnects by itself, and the fourth reads the summary of the first turn.
    */
   #watch(): Watcher[] {
     const { url } = this.#options.client;
@@ -297,15 +309,15 @@ export class Run {
     ];
   }
 
-  /** Waits until its log has so many events of this type, or it is over. */
-  async #sees(type: string, times: number): Promise<void> {
+  /** Waits until the log has so many events of this type, or until the run is over. */
+  async #waitForEvents(type: string, times: number): Promise<void> {
     const [full] = this.watchers;
     const seen = () =>
       full?.frames.filter((frame) => frame.includes(`event: ${type}\n`)).length ?? 0;
     while (full && !full.isOver && seen() < times) await sleep(20);
   }
 
-  async #act(): Promise<void> {
+  async #performAction(): Promise<void> {
     const { client } = this.#options;
     switch (this.kind.userAction) {
       case undefined:
@@ -315,13 +327,13 @@ export class Run {
       case "cancel while rate-limited": {
         if (this.kind.userAction === "cancel") await sleep(this.#actionAfterMs);
         else if (this.kind.userAction === "cancel while rate-limited")
-          await this.#sees("call.waiting", 1);
-        else await this.#sees("tool.started", TOOLS_AT_WORK);
+          await this.#waitForEvents("call.waiting", 1);
+        else await this.#waitForEvents("tool.started", STARTED_TOOL_CALLS);
         const path = `${sessionPath(this.session)}/cancel`;
         for (let times = 0; times < 2; times += 1) {
           const { at, body } = await client.ask(path, { method: "POST", body: {} });
           this.cancelledAt ??= at;
-          this.cancelled.push(body);
+          this.cancelReplies.push(body);
         }
         return;
       }
@@ -342,8 +354,8 @@ export class Run {
   }
 }
 
-/** The tool servers, at addresses that only this run uses. */
-const addressedBy = (
+/** The servers, with addresses of the tool servers that only this run uses. */
+const withOwnAddresses = (
   mark: string,
   { toolsUrl, askingUrl, silentUrl, ...others }: RunServers,
 ): RunServers => ({

@@ -6,18 +6,18 @@ import { isTerminal } from "../../../src/protocol/events";
 import { toEvent } from "../../../tests/e2e/support/verdict";
 import type { Run } from "./run";
 
-/** Name of failures that concern all runs together. */
+/** Name of the failures of all runs together. */
 export const LEDGER = "the tenant's ledger";
 
 /**
- * Clients see the end of a turn before the tenant does. The last run gets so long, in ms, before
- * its ledger is read: each settlement takes a few syncs of a possibly busy disk.
+ * Wait between the end of the last run and the check of the ledger, because clients receive the end
+ * of a turn before the tenant does. Each settlement takes a few syncs of a disk that may be busy.
  */
 export const SETTLED_WITHIN_MS = 8_000;
 
-/** The ends of a run's turns, as its first client saw them. */
+/** The end and the cost of each turn of a run, as the run's first client received them. */
 type RunEnds = { session: string; ends: readonly { turn: number; usd: number }[] };
-/** Finished runs, and whether all of them were right. */
+/** Finished runs. `isSound`: whether these runs had no problem. */
 export type FinishedRuns = { runs: readonly RunEnds[]; isSound: boolean };
 
 type WatchedRun = Pick<Run, "session"> & {
@@ -25,8 +25,8 @@ type WatchedRun = Pick<Run, "session"> & {
 };
 
 /**
- * The part of finished runs that the ledger is checked against. Keeps nothing else: there may be
- * many runs.
+ * The data of finished runs that the check of the ledger needs. Contains nothing else, because
+ * there may be many runs.
  */
 export function toFinishedRuns({
   runs,
@@ -51,14 +51,14 @@ function endsIn(frames: readonly Buffer[]): { turn: number; usd: number }[] {
     );
 }
 
-/** For sums of many cents in another order. */
+/** Tolerance for sums of the same amounts in another order. */
 const TOLERANCE_USD = 1e-6;
 
 /**
- * I12, from the databases of a stopped service: no tenant keeps the lease of a finished turn, each
- * turn was charged once, and no session has an undelivered message. FailedCase sessions are not
- * reported again, and with any of them sums are not compared. Erased runs must cost nothing: their
- * cost can no longer be read.
+ * Checks I12 in the databases of a stopped service: no tenant has the lease of a finished turn,
+ * each turn was charged once, and no session has an undelivered message. Sessions of failed runs
+ * are not reported again. If there are such sessions, the sums are not compared. Erased runs must
+ * cost nothing, because their cost can no longer be read.
  */
 export function ledgerProblems(storage: string, finished: readonly FinishedRuns[]): string[] {
   const unsound = finished.filter(({ isSound }) => !isSound);
@@ -69,12 +69,12 @@ export function ledgerProblems(storage: string, finished: readonly FinishedRuns[
       .filter((session) => session !== ""),
   );
   const { leases, settled, spentUsd, undelivered } = readLedger(storage);
-  const ends = finished.filter(({ isSound }) => isSound).flatMap(endsOf);
-  const charged = new Set(settled.map(key));
+  const ends = finished.filter(({ isSound }) => isSound).flatMap(keyedEndsOf);
+  const charged = new Set(settled.map(turnKey));
   return [
     ...leases
       .filter(({ session }) => !failed.has(String(session)))
-      .map((row) => `I12: the lease of turn ${key(row)} is still held`),
+      .map((row) => `I12: the lease of turn ${turnKey(row)} is still held`),
     ...undelivered
       .filter((body) => ![...failed].some((session) => body.includes(session)))
       .map((body) => `I12: the tenant never received ${body}`),
@@ -86,39 +86,39 @@ export function ledgerProblems(storage: string, finished: readonly FinishedRuns[
 }
 
 function sumProblems(spentUsd: number, ends: readonly { usd: number }[]): string[] {
-  const wantedUsd = ends.reduce((sum, { usd }) => sum + usd, 0);
-  if (Math.abs(spentUsd - wantedUsd) < TOLERANCE_USD) return [];
-  return [`I12: $${spentUsd} were charged for turns of $${wantedUsd}`];
+  const expectedUsd = ends.reduce((sum, { usd }) => sum + usd, 0);
+  if (Math.abs(spentUsd - expectedUsd) < TOLERANCE_USD) return [];
+  return [`I12: $${spentUsd} were charged for turns of $${expectedUsd}`];
 }
 
 function readLedger(storage: string) {
-  const ofTenants = (sql: string) =>
-    inDatabases(storage, { className: "TenantObject", table: "settled", sql });
-  const ofSessions = (sql: string) =>
-    inDatabases(storage, { className: "SessionObject", table: "outbox", sql });
+  const queryTenants = (sql: string) =>
+    queryDatabases(storage, { className: "TenantObject", table: "settled", sql });
+  const querySessions = (sql: string) =>
+    queryDatabases(storage, { className: "SessionObject", table: "outbox", sql });
   return {
-    leases: ofTenants("SELECT session, turn FROM leases"),
-    settled: ofTenants("SELECT session, turn FROM settled"),
-    spentUsd: ofTenants("SELECT usd FROM spend").reduce((sum, { usd }) => sum + Number(usd), 0),
-    undelivered: ofSessions("SELECT body FROM outbox").map(({ body }) => String(body)),
+    leases: queryTenants("SELECT session, turn FROM leases"),
+    settled: queryTenants("SELECT session, turn FROM settled"),
+    spentUsd: queryTenants("SELECT usd FROM spend").reduce((sum, { usd }) => sum + Number(usd), 0),
+    undelivered: querySessions("SELECT body FROM outbox").map(({ body }) => String(body)),
   };
 }
 
-const key = ({ session, turn }: Readonly<Record<string, unknown>>): string =>
+const turnKey = ({ session, turn }: Readonly<Record<string, unknown>>): string =>
   `${turn} of ${session}`;
 
-const endsOf = ({ runs }: FinishedRuns): { key: string; usd: number }[] =>
+const keyedEndsOf = ({ runs }: FinishedRuns): { key: string; usd: number }[] =>
   runs.flatMap(({ session, ends }) =>
-    ends.map(({ turn, usd }) => ({ key: key({ session, turn }), usd })),
+    ends.map(({ turn, usd }) => ({ key: turnKey({ session, turn }), usd })),
   );
 
 type DatabaseQuery = { className: string; table: string; sql: string };
 
 /**
- * The rows of all databases of a class that have this table. One database at a time, because there
- * may be thousands.
+ * Rows from all databases of a class that have this table. Reads one database at a time, because
+ * there may be thousands.
  */
-function inDatabases(
+function queryDatabases(
   storage: string,
   { className, table, sql }: DatabaseQuery,
 ): Record<string, SQLOutputValue>[] {
@@ -134,9 +134,11 @@ function inDatabases(
     .filter((file) => file.endsWith(".sqlite") && existsSync(file))
     .flatMap((file) => {
       const database = new DatabaseSync(file);
-      const has = rows(database, `SELECT 1 FROM sqlite_master WHERE name = '${table}'`).length > 0;
-      const found = has ? rows(database, sql) : [];
-      // Garbage collection would close it later and remove files during other reads.
+      const hasTable =
+        rows(database, `SELECT 1 FROM sqlite_master WHERE name = '${table}'`).length > 0;
+      const found = hasTable ? rows(database, sql) : [];
+      // Without this, garbage collection closes the database later and removes files during other
+      // reads.
       database.close();
       return found;
     });

@@ -1,7 +1,7 @@
 /**
  * Ports of the tool servers that runs use. A service must know the origin of each tool server at
- * its start, and each case has its own servers. So they share a known range below the ports of
- * outgoing connections.
+ * its start, but each case starts its own servers later. So these servers use a fixed range of
+ * ports, below the ports that the system uses for outgoing connections.
  */
 const FIRST = 29_900;
 const COUNT = 90;
@@ -13,8 +13,8 @@ export const TOOL_ORIGINS: readonly string[] = PORTS.map((port) => `http://127.0
 let next = 0;
 
 /**
- * The ports to try, in order. Each call starts behind the last one, so that a port rests before it
- * is used again.
+ * The ports to try, in order. Each call begins with the next port, so that a port is not used again
+ * soon.
  */
 export function toolPorts(): number[] {
   const from = next++ % COUNT;

@@ -3,11 +3,12 @@ import type { ReachedTool } from "../../../checker/types";
 import type { ReceivedRequest } from "../../../simulated/raw-server";
 import type { RequestTimes } from "../../../simulated/providers/ledger";
 import type { ReceivedCall } from "../../../simulated/providers/tool-server";
-import { callOf } from "./file-accesses";
+import { callIdentityOf } from "./file-accesses";
 
 /**
- * A request that reached a tool's server. `leaving`: only reports that a call or the connection has
- * ended. `listening`: receives the server's messages and stays open as long as the connection.
+ * A request that reached the server of a tool. `leaving`: reports only that a call or the
+ * connection has ended. `listening`: receives the server's messages and stays open as long as the
+ * connection. `work`: any other request.
  */
 export type ToolRequest = RequestTimes & { purpose: "work" | "leaving" | "listening" };
 
@@ -22,12 +23,14 @@ export function purposeOf({
   return method === "GET" || message === "subscriptions/listen" ? "listening" : "work";
 }
 
-/** The end of a key: turn, attempt, the agent's position, round, and the model's own call id. */
+/**
+ * The end of an idempotency key: turn, attempt, the agent's position, round, the model's call id.
+ */
 const KEY = /_tool_(\d+)_(\d+)_(\d+)_(\d+)_(.+)$/;
 
 /**
- * Calls that reached the tools, with their place in the log as encoded in the key. Input of the
- * checks of I8 and I9.
+ * Calls that reached the tools. The key of a call contains the call's place in the log. The checks
+ * of I8 and I9 use the result.
  */
 export function reachedTools(
   calls: readonly ReceivedCall[],
@@ -48,23 +51,23 @@ export function reachedTools(
   });
 }
 
-/** Problem of a call that may belong to any run. */
+/** Part of the problem text for a call without a key. Such a call may belong to any run. */
 export const KEYLESS = "reached its server without a key";
 
 /**
- * Why the checks of I8 and I9 would have too little evidence. Each answered call of the log must
- * have reached its tool, each call must carry a key, and there must be calls. `mayBeNone`: the run
- * may have been cancelled before its first call.
+ * Problems of the evidence for the checks of I8 and I9. Each answered call of the log must have
+ * reached its tool, each call must carry a key, and there must be at least one call. `mayBeNone`:
+ * no call is needed, because the run may have been cancelled before its first call.
  */
 export function toolProblems(
   calls: readonly ReceivedCall[],
   events: readonly WireEvent[],
   mayBeNone = false,
 ): string[] {
-  const reached = new Set(reachedTools(calls, events).map(callOf));
+  const reached = new Set(reachedTools(calls, events).map(callIdentityOf));
   const answered = events
     .filter((event) => event.type === "tool.completed" && event.outcome === "ok")
-    .map(callOf);
+    .map(callIdentityOf);
   return [
     ...(calls.length > 0 || mayBeNone ? [] : ["I8: no tool was called"]),
     ...answered

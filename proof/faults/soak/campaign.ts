@@ -20,9 +20,9 @@ type SoakOptions = {
   minutes: number;
   /** Number of concurrent sessions. */
   sessions: number;
-  /** Between two faults, in ms. Omitted: ten seconds. */
+  /** Time between two faults, in ms. Omitted: ten seconds. */
   faultEveryMs?: number;
-  /** Ends the soak early, with the figures so far. */
+  /** Its abort ends the soak early. The soak then returns the figures so far. */
   interrupted?: AbortSignal;
   /** Called before the first sessions start. */
   onStarted?: () => void;
@@ -34,38 +34,38 @@ type SoakOptions = {
 
 const FAULT_EVERY_MS = 10_000;
 /** Growth shows in many samples, so a soak of minutes takes them more often. */
-const LOOK_EVERY_MS = { long: 60_000, short: 15_000 } as const;
+const SAMPLE_EVERY_MS = { long: 60_000, short: 15_000 } as const;
 const SHORT_MINUTES = 5;
 /**
- * How often a soak pauses all sessions to sample the heap at rest. Bounded, so that most of the
- * time goes to sessions.
+ * About so many times, a soak pauses all sessions to sample the heap at rest. The limits below keep
+ * most of the time for sessions.
  */
-const RESTS = 10;
+const REST_COUNT = 10;
 const REST_EVERY_MS = { least: 240_000, most: 1_800_000 } as const;
 /**
- * A tenant's settlement is retried after one, two, four and eight seconds, and the runtime evicts
- * an idle object after ten.
+ * Wait before a sample at rest. A tenant's settlement is retried after one, two, four and eight
+ * seconds, and the runtime evicts an idle object after ten seconds.
  */
 const AT_REST_WITHIN_MS = 40_000;
 /**
- * Each failure keeps its evidence, which could fill the disk overnight. So many are enough to
- * investigate.
+ * The soak ends after so many failures. Each failure keeps its evidence, so more failures could
+ * fill the disk overnight.
  */
 const MOST_FAILURES = 20;
 /**
- * The sessions of a night take more. With less, even the evidence of the last failures does not
- * fit.
+ * The soak does not start, or ends, with less free space: the evidence of the last failures must
+ * fit. The sessions of a night need more space than this.
  */
-const LEAST_DISK_BYTES = 1_000_000_000;
+const MIN_FREE_BYTES = 1_000_000_000;
 
 /**
- * Runs sessions on one service without a restart, while a fault strikes every ten seconds. Each
- * finished run is judged; only its ledger entries are kept. Then no session starts, the active ones
- * end without further faults, and everything on disk is checked. Throws if the service cannot be
- * started, and `UsageError` if the disk is nearly full.
+ * Runs sessions on one service without a restart, with a fault every ten seconds. Judges each
+ * finished run and keeps only its data for the check of the ledger. When the time is up, no further
+ * session or fault starts, the active sessions end, and everything on disk is checked. Throws if
+ * the service cannot be started, and `UsageError` if the disk is nearly full.
  */
-export async function soak(options: SoakOptions): Promise<SoakFigures> {
-  await refuseFullDisk(tmpdir(), LEAST_DISK_BYTES);
+export async function playSoak(options: SoakOptions): Promise<SoakFigures> {
+  await refuseFullDisk(tmpdir(), MIN_FREE_BYTES);
   const ledger = await LedgerLog.open();
   try {
     const inspectorPort = await freePort();
@@ -73,7 +73,7 @@ export async function soak(options: SoakOptions): Promise<SoakFigures> {
     try {
       await service.start();
       const probe = () => MemoryProbe.connect(inspectorPort, service.pid ?? 0);
-      const played = await new Soak({ options, service, ledger, probe }).play();
+      const figures = await new Soak({ options, service, ledger, probe }).play();
       const failures = await checkStorage({
         service,
         ledger,
@@ -81,10 +81,10 @@ export async function soak(options: SoakOptions): Promise<SoakFigures> {
         command: commandOf(options),
       });
       for (const failure of failures) options.onFailure?.(failure);
-      return { ...played, failures: [...played.failures, ...failures] };
+      return { ...figures, failures: [...figures.failures, ...failures] };
     } finally {
       await service.stop().catch((error: unknown) => {
-        // Reported as a failure: the figures of hours are worth more than a folder that remains.
+        // Reported, not thrown: the figures of hours must not be lost because a folder remains.
         options.onFailure?.({
           name: "cleanup",
           problems: [String(error)],
@@ -98,7 +98,7 @@ export async function soak(options: SoakOptions): Promise<SoakFigures> {
   }
 }
 
-/** The command that repeats the soak, as far as the machine keeps its speed. */
+/** The command that repeats the soak. Its course also depends on the speed of the machine. */
 export const commandOf = ({
   seed,
   minutes,
@@ -106,7 +106,7 @@ export const commandOf = ({
 }: Pick<SoakOptions, "seed" | "minutes" | "sessions">): string =>
   `npm run faults -- --soak ${Math.max(1, Math.ceil(minutes))} --sessions ${sessions} --seed ${seed}`;
 
-/** `probe` opens a new probe after one stops answering. */
+/** `probe`: opens a new probe, also after an earlier probe has stopped answering. */
 type Parts = {
   options: SoakOptions;
   service: FaultyService;
@@ -119,7 +119,7 @@ class Soak {
   readonly #pool: SessionPool;
   readonly #injector: FaultInjector;
   readonly #sampler: ResourceSampler;
-  readonly #over = new AbortController();
+  readonly #end = new AbortController();
   readonly #failures: SoakFailure[] = [];
   readonly #atRest: RestSample[] = [];
   #endedEarly: string | null = null;
@@ -140,7 +140,7 @@ class Soak {
       command: commandOf(options),
       recentFaults: () => this.#injector.recentFaults,
       quietSince: () => this.#injector.quietSince,
-      onFailure: (failure) => this.#fail(failure),
+      onFailure: (failure) => this.#recordFailure(failure),
     });
     this.#sampler = new ResourceSampler({
       ...{
@@ -150,31 +150,31 @@ class Soak {
         storage: service.storage,
         onSample: options.onSample,
       },
-      everyMs: options.minutes < SHORT_MINUTES ? LOOK_EVERY_MS.short : LOOK_EVERY_MS.long,
+      everyMs: options.minutes < SHORT_MINUTES ? SAMPLE_EVERY_MS.short : SAMPLE_EVERY_MS.long,
       ended: () => this.#pool.ended,
-      leastDiskBytes: LEAST_DISK_BYTES,
+      minFreeBytes: MIN_FREE_BYTES,
       onFull: () => this.#endEarly("less than 1 GB is left on the disk"),
     });
   }
 
   async play(): Promise<SoakFigures> {
-    const { seed, sessions, minutes: wanted, interrupted, onStarted } = this.#parts.options;
+    const { seed, sessions, minutes: wantedMinutes, interrupted, onStarted } = this.#parts.options;
     interrupted?.addEventListener("abort", () => this.#endEarly(INTERRUPTED), { once: true });
     if (interrupted?.aborted) this.#endEarly(INTERRUPTED);
     await this.#sampleAtRest(performance.now());
     onStarted?.();
     const startedAt = performance.now();
-    const clock = rest(wanted * 60_000, this.#over.signal).then(() => this.#over.abort());
+    const timeIsUp = rest(wantedMinutes * 60_000, this.#end.signal).then(() => this.#end.abort());
     const all = [
-      this.#watched("the sessions", this.#pool.playUntil(this.#over.signal)),
-      this.#watched("the faults", this.#injector.injectUntil(this.#over.signal)),
-      this.#watched("the samples", this.#sampler.sampleUntil(this.#over.signal, startedAt)),
-      this.#watched("the samples at rest", this.#restUntilOver(startedAt)),
+      this.#endOnFailure("the sessions", this.#pool.playUntil(this.#end.signal)),
+      this.#endOnFailure("the faults", this.#injector.injectUntil(this.#end.signal)),
+      this.#endOnFailure("the samples", this.#sampler.sampleUntil(this.#end.signal, startedAt)),
+      this.#endOnFailure("the samples at rest", this.#sampleAtRestUntilOver(startedAt)),
     ];
-    await clock;
+    await timeIsUp;
     const minutes = (performance.now() - startedAt) / 60_000;
     await Promise.all(all);
-    // However the soak ended: messages still due for the last sessions would count as undelivered.
+    // Also after an early end: otherwise messages of the last sessions would count as undelivered.
     await rest(AT_REST_WITHIN_MS, new AbortController().signal);
     await this.#sampleAtRest(startedAt);
     this.#sampler.close();
@@ -199,29 +199,34 @@ class Soak {
     };
   }
 
-  /** With active sessions, garbage that the runtime still holds hides the growth. */
-  async #restUntilOver(startedAt: number): Promise<void> {
+  /**
+   * Pauses the sessions for each sample, because garbage of active sessions would hide the growth.
+   */
+  async #sampleAtRestUntilOver(startedAt: number): Promise<void> {
     const { least, most } = REST_EVERY_MS;
-    const everyMs = Math.min(most, Math.max(least, (this.#parts.options.minutes * 60_000) / RESTS));
+    const everyMs = Math.min(
+      most,
+      Math.max(least, (this.#parts.options.minutes * 60_000) / REST_COUNT),
+    );
     for (;;) {
-      await rest(everyMs, this.#over.signal);
-      if (this.#over.signal.aborted) return;
+      await rest(everyMs, this.#end.signal);
+      if (this.#end.signal.aborted) return;
       await this.#pool.rest(async () => {
-        await rest(AT_REST_WITHIN_MS, this.#over.signal);
-        if (!this.#over.signal.aborted) await this.#sampleAtRest(startedAt);
+        await rest(AT_REST_WITHIN_MS, this.#end.signal);
+        if (!this.#end.signal.aborted) await this.#sampleAtRest(startedAt);
       });
     }
   }
 
   async #sampleAtRest(startedAt: number): Promise<void> {
-    const seen = await this.#sampler.sampleAtRest(startedAt);
-    if (seen === null) return;
-    this.#atRest.push(seen);
-    this.#parts.options.onRest?.(seen);
+    const sample = await this.#sampler.sampleAtRest(startedAt);
+    if (sample === null) return;
+    this.#atRest.push(sample);
+    this.#parts.options.onRest?.(sample);
   }
 
-  /** A part that fails ends the soak: the service is gone or rejects orders. */
-  async #watched(name: string, work: Promise<void>): Promise<void> {
+  /** Ends the soak if this work fails, because the service is then gone or rejects orders. */
+  async #endOnFailure(name: string, work: Promise<void>): Promise<void> {
     try {
       await work;
     } catch (error) {
@@ -230,15 +235,15 @@ class Soak {
     }
   }
 
-  #fail(failure: SoakFailure): void {
+  #recordFailure(failure: SoakFailure): void {
     this.#failures.push(failure);
     this.#parts.options.onFailure?.(failure);
     if (this.#failures.length >= MOST_FAILURES) this.#endEarly(`${MOST_FAILURES} failures`);
   }
 
   #endEarly(why: string): void {
-    if (this.#over.signal.aborted) return;
+    if (this.#end.signal.aborted) return;
     this.#endedEarly = why;
-    this.#over.abort();
+    this.#end.abort();
   }
 }

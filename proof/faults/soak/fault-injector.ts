@@ -4,7 +4,7 @@ import { NO_OBSERVATIONS, type Observations } from "../build/orders";
 import type { FaultyService } from "../faulty-service";
 import type { RunServers } from "../runs/kinds";
 import type { Run } from "../runs/run";
-import { someOf, faultDraw } from "./draw";
+import { pickSome, faultDraw } from "./draw";
 import type { FaultCount } from "./figures";
 import type { SoakFault } from "./soak-faults";
 import { sessionPath } from "../../../src/protocol/paths";
@@ -15,24 +15,24 @@ export type Target = { run: Run; providers: RunServers };
 type Options = {
   service: Pick<FaultyService, "url" | "order" | "fireAlarm" | "reset">;
   seed: number;
-  /** Between two faults, in ms. */
+  /** Time between two faults, in ms. */
   everyMs: number;
   targets: () => readonly Target[];
-  /** Whether no session may start now and the active ones run to their ends. */
+  /** Whether the pool pauses: no session starts, and the active sessions run to their ends. */
   isResting: () => boolean;
 };
 
-/** The share of the time between two faults during which orders are in force. */
-const IN_FORCE = 0.6;
-/** A failed run's evidence contains so many of the latest faults. */
-const REMEMBERED = 60;
+/** Orders are in force for this share of the time between two faults. */
+const ORDERS_SHARE = 0.6;
+/** The evidence of a failed run contains so many of the latest faults. */
+const MOST_RECENT_FAULTS = 60;
 /**
  * A busy machine may be late for an order, and a session may end before a fault reaches it. So many
  * failures in a row mean that the service is gone.
  */
-const MOST_FAILED = 5;
-const ASK_AGAIN_MS = 500;
-const LOOK_EVERY_MS = 10;
+const MOST_FAILURES_IN_A_ROW = 5;
+const RETRY_AFTER_MS = 500;
+const CHECK_EVERY_MS = 10;
 
 /** Injects drawn faults at regular times until it is stopped. */
 export class FaultInjector {
@@ -52,33 +52,39 @@ export class FaultInjector {
   }
 
   /**
-   * Since when no fault is active and none will follow, `performance.now()`; `null` before that.
+   * Since when no fault is active and no fault will follow, `performance.now()`. `null` before
+   * that.
    */
   get quietSince(): number | null {
     return this.#quietSince;
   }
 
   /**
-   * Injects faults until `over`, then clears them. Throws if the service rejects orders repeatedly.
+   * Injects faults until `end` is aborted, then clears them. Throws if the service rejects orders
+   * repeatedly.
    */
-  async injectUntil(over: AbortSignal): Promise<void> {
+  async injectUntil(end: AbortSignal): Promise<void> {
     const { everyMs, seed } = this.#options;
     const startedAt = performance.now();
-    let failed = 0;
+    let failedInARow = 0;
     for (let nth = 0; ; nth += 1) {
-      await rest(startedAt + (nth + 1) * everyMs - performance.now(), over);
-      if (over.aborted) break;
-      if (this.#options.isResting()) continue; // A fault that meets nothing shows nothing.
+      await rest(startedAt + (nth + 1) * everyMs - performance.now(), end);
+      if (end.aborted) break;
+      if (this.#options.isResting()) continue; // A fault without an active session tests nothing.
       const { fault, targets, chance } = faultDraw(seed, nth);
       const at = Date.now();
       try {
-        const met = await this.#inject(fault, someOf(this.#runningNow(), targets, chance), over);
-        this.#note({ at, name: fault.name, met });
-        failed = 0;
+        const met = await this.#inject(
+          fault,
+          pickSome(this.#runningTargets(), targets, chance),
+          end,
+        );
+        this.#recordFault({ at, name: fault.name, met });
+        failedInARow = 0;
       } catch (error) {
-        failed += 1;
-        this.#note({ at, name: fault.name, met: 0, failed: String(error) });
-        if (failed === MOST_FAILED) throw error;
+        failedInARow += 1;
+        this.#recordFault({ at, name: fault.name, met: 0, failed: String(error) });
+        if (failedInARow === MOST_FAILURES_IN_A_ROW) throw error;
       }
     }
     await this.#clearOrders();
@@ -86,36 +92,36 @@ export class FaultInjector {
   }
 
   /**
-   * Clears all orders. Retries, because one late reply must not leave them in force. Throws if the
-   * service rejects them repeatedly.
+   * Clears all orders. Retries, because one late reply must not leave the orders in force. Throws
+   * if the service rejects the request repeatedly.
    */
   async #clearOrders(): Promise<Observations> {
     for (let tries = 1; ; tries += 1) {
       try {
         return await this.#options.service.order({});
       } catch (error) {
-        if (tries === MOST_FAILED) throw error;
-        await sleep(ASK_AGAIN_MS);
+        if (tries === MOST_FAILURES_IN_A_ROW) throw error;
+        await sleep(RETRY_AFTER_MS);
       }
     }
   }
 
-  #runningNow = (): Target[] => this.#options.targets().filter(({ run }) => run.isRunning);
+  #runningTargets = (): Target[] => this.#options.targets().filter(({ run }) => run.isRunning);
 
-  /** Returns how many calls, alarms or sessions met the fault. */
-  async #inject(fault: SoakFault, targets: readonly Target[], over: AbortSignal): Promise<number> {
+  /** Injects one fault. Returns how many calls, alarms or sessions met the fault. */
+  async #inject(fault: SoakFault, targets: readonly Target[], end: AbortSignal): Promise<number> {
     const { service, everyMs } = this.#options;
     switch (fault.does) {
       case "orders": {
-        let seen = NO_OBSERVATIONS;
+        let observations = NO_OBSERVATIONS;
         try {
           await service.order(fault.orders);
-          await rest(everyMs * IN_FORCE, over);
+          await rest(everyMs * ORDERS_SHARE, end);
         } finally {
           // Also if the reply was late: the order may still be applied.
-          seen = await this.#clearOrders();
+          observations = await this.#clearOrders();
         }
-        const { met, lateAlarms } = seen;
+        const { met, lateAlarms } = observations;
         return met.reduce((sum, times) => sum + times, lateAlarms);
       }
       case "alarms":
@@ -132,21 +138,21 @@ export class FaultInjector {
         );
         return targets.length;
       case "cuts":
-        return this.#cut(targets, over);
+        return this.#cutConnections(targets, end);
     }
   }
 
-  /** Waits for an open connection: between two requests a session has no connection. */
-  async #cut(targets: readonly Target[], over: AbortSignal): Promise<number> {
-    const giveUpAt = performance.now() + this.#options.everyMs * IN_FORCE;
+  /** Waits until a target has an open connection, because it has none between two requests. */
+  async #cutConnections(targets: readonly Target[], end: AbortSignal): Promise<number> {
+    const giveUpAt = performance.now() + this.#options.everyMs * ORDERS_SHARE;
     for (;;) {
-      const broken = targets.reduce((sum, { providers }) => sum + providers.cut(), 0);
-      if (broken > 0 || performance.now() > giveUpAt || over.aborted) return broken;
-      await rest(LOOK_EVERY_MS, over);
+      const cutCount = targets.reduce((sum, { providers }) => sum + providers.cut(), 0);
+      if (cutCount > 0 || performance.now() > giveUpAt || end.aborted) return cutCount;
+      await rest(CHECK_EVERY_MS, end);
     }
   }
 
-  #note(fault: FaultInjector["recentFaults"][number]): void {
+  #recordFault(fault: FaultInjector["recentFaults"][number]): void {
     const { name, met } = fault;
     const before = this.#faultCounts.get(name) ?? { name, tried: 0, met: 0 };
     this.#faultCounts.set(name, {
@@ -155,10 +161,10 @@ export class FaultInjector {
       met: before.met + (met > 0 ? 1 : 0),
     });
     this.recentFaults.push(fault);
-    if (this.recentFaults.length > REMEMBERED) this.recentFaults.shift();
+    if (this.recentFaults.length > MOST_RECENT_FAULTS) this.recentFaults.shift();
   }
 }
 
-/** Sleeps for `ms`, or until `over`. */
-export const rest = (ms: number, over: AbortSignal): Promise<void> =>
-  sleep(Math.max(0, ms), undefined, { signal: over }).catch(() => undefined);
+/** Sleeps for `ms`, or until `end` is aborted. */
+export const rest = (ms: number, end: AbortSignal): Promise<void> =>
+  sleep(Math.max(0, ms), undefined, { signal: end }).catch(() => undefined);

@@ -1,24 +1,27 @@
 import { type Slope, theilSen } from "./theil-sen";
 
 /**
- * A sample taken with active sessions, in bytes. `live`: on the service's heap after a garbage
- * collection; `null` if the inspector did not answer.
+ * A sample during active sessions. Sizes are in bytes. `live`: the service's heap after a garbage
+ * collection; `null` if the inspector did not answer. `disk`: files of the service.
  */
 export type Sample = {
   minutes: number;
   live: number | null;
-  /** Resident memory of the service's process, and of this command. */
+  /** Resident memory of the service's process. */
   resident: number;
+  /** Resident memory of this command's own process. */
   own: number;
   disk: number;
-  /** Sessions that had ended. */
+  /** Number of sessions that had ended. */
   ended: number;
 };
 
-/** The same for an idle service. */
+/** A sample of an idle service. */
 export type RestSample = Pick<Sample, "minutes" | "live" | "resident">;
 
-/** A fault: how often it was drawn, and how often something met it. */
+/**
+ * A fault. `tried`: how often it was drawn. `met`: how often a call, an alarm or a session met it.
+ */
 export type FaultCount = { name: string; tried: number; met: number };
 
 export type SoakFailure = {
@@ -32,7 +35,7 @@ export type SoakFigures = {
   seed: number;
   /** Number of concurrent sessions. */
   sessions: number;
-  /** From the start of the first session until no more were started. */
+  /** Time from the start of the first session until no further session was started. */
   minutes: number;
   /** Sessions that ended, by kind. */
   runs: Readonly<Record<string, number>>;
@@ -47,32 +50,38 @@ export type SoakFigures = {
 
 /** Growth over the soak; `null` if there are too few samples. */
 type SoakGrowth = {
-  /** At rest, in MB per hour. */
+  /** The live heap at rest, in MB per hour. */
   heap: Slope | null;
+  /** Resident memory of the service at rest, in MB per hour. */
   resident: Slope | null;
   /** This command's own memory, in MB per hour. */
   own: Slope | null;
   disk: DiskUse | null;
 };
 
-/** Bytes on disk per session, and by how much that grows per thousand sessions. */
+/**
+ * `each`: bytes on disk per session. `growth`: increase of this number per thousand sessions, in
+ * bytes.
+ */
 export type DiskUse = { each: number; growth: Slope | null };
 
 const MB = 1_000_000;
-/** Early growth is one-off: compiled code and caches. */
-const WARM_UP = 0.1;
+/**
+ * The share of the time without samples for growth: the first growth is compiled code and caches.
+ */
+const WARM_UP_SHARE = 0.1;
 
-/** Growth without the first tenth of the time. */
+/** The growth after the first tenth of the time. */
 export function growthOf({
   samples,
   atRest,
   minutes,
 }: Pick<SoakFigures, "samples" | "atRest" | "minutes">): SoakGrowth {
-  const isWarm = (seen: { minutes: number }) => seen.minutes >= minutes * WARM_UP;
-  const [warm, restedWarm] = [samples.filter(isWarm), atRest.filter(isWarm)];
+  const isWarm = (seen: { minutes: number }) => seen.minutes >= minutes * WARM_UP_SHARE;
+  const [warm, warmAtRest] = [samples.filter(isWarm), atRest.filter(isWarm)];
   return {
-    heap: perHour(restedWarm, ({ live }) => live),
-    resident: perHour(restedWarm, ({ resident }) => resident),
+    heap: perHour(warmAtRest, ({ live }) => live),
+    resident: perHour(warmAtRest, ({ resident }) => resident),
     own: perHour(warm, ({ own }) => own),
     disk: diskUseOf(warm),
   };
@@ -80,13 +89,16 @@ export function growthOf({
 
 function perHour<Seen extends { minutes: number }>(
   all: readonly Seen[],
-  of: (seen: Seen) => number | null,
+  readValue: (seen: Seen) => number | null,
 ): Slope | null {
-  const points = all.map((seen) => ({ x: seen.minutes / 60, bytes: of(seen) }));
+  const points = all.map((seen) => ({ x: seen.minutes / 60, bytes: readValue(seen) }));
   return theilSen(points.flatMap(({ x, bytes }) => (bytes === null ? [] : [{ x, y: bytes / MB }])));
 }
 
-/** From each sample to the next. The total is a running sum, whose slope depends on chance. */
+/**
+ * Compares each sample with the next one. The slope of the totals would depend on chance, because
+ * they are a running sum.
+ */
 function diskUseOf(samples: readonly Sample[]): DiskUse | null {
   const [first, last] = [samples[0], samples.at(-1)];
   if (first === undefined || last === undefined || first.ended === last.ended) return null;
@@ -101,13 +113,15 @@ function diskUseOf(samples: readonly Sample[]): DiskUse | null {
 
 /** From this duration on, growth is a failure. */
 export const MEANINGFUL_MINUTES = 30;
-/** From this duration on, absence of growth must be shown; before, chance may hide it. */
-const SURE_MINUTES = 240;
+/**
+ * From this duration on, the whole interval must be below the limit. A shorter soak is too noisy.
+ */
+const PROOF_MINUTES = 240;
 /** Allowed growth of the live heap, in MB per hour. */
 export const MOST_HEAP_GROWTH = 1;
-/** A fault that was drawn so often must have met something. */
-const SURELY_MET = 5;
-/** The reason of an early end that is no failure. */
+/** A fault that was drawn so often must have been met at least once. */
+const DRAWS_THAT_MEET = 5;
+/** The reason of an early end that does not count as a failure. */
 export const INTERRUPTED = "interrupted";
 
 /** Why the soak failed, in sentences; empty if it passed. */
@@ -118,19 +132,19 @@ export function shortcomings(figures: SoakFigures): string[] {
     ...(broken === 0 ? [] : [`${broken} promises were broken`]),
     ...(endedEarly === null || endedEarly === INTERRUPTED ? [] : [`it ended early: ${endedEarly}`]),
     ...(Object.keys(runs).length > 0 ? [] : ["no session ended"]),
-    ...unmet(faultCounts),
+    ...unmetFaults(faultCounts),
     ...(figures.minutes >= MEANINGFUL_MINUTES ? heapShortcomings(figures) : []),
   ];
 }
 
-function unmet(faultCounts: readonly FaultCount[]): string[] {
+function unmetFaults(faultCounts: readonly FaultCount[]): string[] {
   if (faultCounts.length > 0 && !faultCounts.some(({ met }) => met > 0))
     return ["nothing met any of the faults"];
-  const never = faultCounts.filter(({ tried, met }) => tried >= SURELY_MET && met === 0);
+  const never = faultCounts.filter(({ tried, met }) => tried >= DRAWS_THAT_MEET && met === 0);
   return never.map(({ name, tried }) => `nothing met this, ${tried} times: ${name}`);
 }
 
-/** Fails if even the low end of the interval is too high. */
+/** A problem if even the low end of the interval is above the limit. */
 function heapShortcomings(figures: SoakFigures): string[] {
   const { heap } = growthOf(figures);
   const seen = figures.atRest.filter(({ live }) => live !== null).length;
@@ -140,6 +154,8 @@ function heapShortcomings(figures: SoakFigures): string[] {
     return [
       `the heap grew by ${heap.each.toFixed(1)} MB an hour, by ${heap.low.toFixed(1)} at least`,
     ];
-  const isSure = figures.minutes < SURE_MINUTES || heap.high <= MOST_HEAP_GROWTH;
-  return isSure ? [] : [`the heap may have grown by as much as ${heap.high.toFixed(1)} MB an hour`];
+  const isAcceptable = figures.minutes < PROOF_MINUTES || heap.high <= MOST_HEAP_GROWTH;
+  return isAcceptable
+    ? []
+    : [`the heap may have grown by as much as ${heap.high.toFixed(1)} MB an hour`];
 }

@@ -4,15 +4,17 @@ import { tmpdir } from "node:os";
 import path from "node:path";
 import type { FinishedRuns } from "../runs/tenant-ledger";
 
-/** Finished runs that the ledger is checked against, on disk because a long soak has many. */
+/**
+ * A file with the finished runs for the check of the ledger. A long soak has too many for memory.
+ */
 export class LedgerLog {
   readonly #file: string;
-  readonly #leaveNothing = () => rmSync(path.dirname(this.#file), { recursive: true, force: true });
+  readonly #removeFolder = () => rmSync(path.dirname(this.#file), { recursive: true, force: true });
   #added = 0;
 
   private constructor(file: string) {
     this.#file = file;
-    process.once("exit", this.#leaveNothing);
+    process.once("exit", this.#removeFolder);
   }
 
   static async open(): Promise<LedgerLog> {
@@ -32,7 +34,7 @@ export class LedgerLog {
   }
 
   /**
-   * All entries in order. Throws unless all are there: a check against fewer runs would be wrong.
+   * All entries in order. Throws if an entry is missing: a check against fewer runs would be wrong.
    */
   async all(): Promise<FinishedRuns[]> {
     const lines = (await readFile(this.#file, "utf8")).split("\n").filter((line) => line !== "");
@@ -44,7 +46,7 @@ export class LedgerLog {
   }
 
   async close(): Promise<void> {
-    process.off("exit", this.#leaveNothing);
+    process.off("exit", this.#removeFolder);
     await rm(path.dirname(this.#file), { recursive: true, force: true });
   }
 }

@@ -10,7 +10,7 @@ import {
 } from "./figures";
 import type { Slope } from "./theil-sen";
 
-/** Failures, then the figures, and at the end why the soak failed, if it did. */
+/** The failures, then the figures, and last the reasons if the soak failed. */
 export function toSoakReport(figures: SoakFigures): string {
   const { seed, sessions, minutes, runs, faultCounts, failures, samples, atRest, endedEarly } =
     figures;
@@ -19,14 +19,14 @@ export function toSoakReport(figures: SoakFigures): string {
   const tried = faultCounts.reduce((sum, one) => sum + one.tried, 0);
   const met = faultCounts.reduce((sum, one) => sum + one.met, 0);
   const broken = failures.reduce((sum, { problems }) => sum + problems.length, 0);
-  const little =
+  const shortSoakNote =
     minutes < MEANINGFUL_MINUTES ? `; below ${MEANINGFUL_MINUTES} minutes it means little` : "";
   const lines: string[][] = [
     [
       "Minutes",
       `${minutes.toFixed(1)}${endedEarly === null ? "" : `, then it ended: ${endedEarly}`}`,
     ],
-    ["Sessions", `${total}, ${sessions} at a time: ${list(runs)}`],
+    ["Sessions", `${total}, ${sessions} at a time: ${listCounts(runs)}`],
     ["Faults", `${met} of ${tried} were met by something`],
     ...faultCounts
       .toSorted((a, b) => a.name.localeCompare(b.name))
@@ -34,18 +34,18 @@ export function toSoakReport(figures: SoakFigures): string {
     ["Broken promises", String(broken)],
     [
       "Heap at rest",
-      `${ends(atRest.slice(1), ({ live }) => live)}; ${growth(soakGrowth.heap)} (aim: ${MOST_HEAP_GROWTH} at most${little})`,
+      `${firstAndLast(atRest.slice(1), ({ live }) => live)}; ${growth(soakGrowth.heap)} (aim: ${MOST_HEAP_GROWTH} at most${shortSoakNote})`,
     ],
     [
       "",
-      `${megabytesOr(atRest[0]?.live)} before the first session; ${most(samples)} with active sessions, garbage included`,
+      `${megabytesOr(atRest[0]?.live)} before the first session; ${highest(samples)} with active sessions, garbage included`,
     ],
     [
       "Process",
-      `${ends(atRest.slice(1), ({ resident }) => resident)}; ${growth(soakGrowth.resident)}`,
+      `${firstAndLast(atRest.slice(1), ({ resident }) => resident)}; ${growth(soakGrowth.resident)}`,
     ],
-    ["This command", `${ends(samples, ({ own }) => own)}; ${growth(soakGrowth.own)}`],
-    ["On disk", `${ends(samples, ({ disk }) => disk)}; ${diskUse(soakGrowth.disk)}`],
+    ["This command", `${firstAndLast(samples, ({ own }) => own)}; ${growth(soakGrowth.own)}`],
+    ["On disk", `${firstAndLast(samples, ({ disk }) => disk)}; ${diskUse(soakGrowth.disk)}`],
     ["Seed", String(seed)],
   ];
   const width = Math.max(...lines.map(([name = ""]) => name.length));
@@ -77,7 +77,7 @@ const failureLines = ({
   "",
 ];
 
-const list = (counts: Readonly<Record<string, number>>): string =>
+const listCounts = (counts: Readonly<Record<string, number>>): string =>
   Object.entries(counts)
     .sort(([a], [b]) => a.localeCompare(b))
     .map(([name, count]) => `${count} ${name}`)
@@ -89,18 +89,18 @@ const megabytesOr = (bytes: number | null | undefined): string =>
 const megabytes = (bytes: number): string => `${(bytes / 1_000_000).toFixed(1)} MB`;
 
 /** The first and the last value. */
-function ends<Seen extends Sample | RestSample>(
+function firstAndLast<Seen extends Sample | RestSample>(
   samples: readonly Seen[],
-  of: (sample: Seen) => number | null,
+  readValue: (sample: Seen) => number | null,
 ): string {
-  const seen = samples.map(of).filter((bytes) => bytes !== null);
+  const seen = samples.map(readValue).filter((bytes) => bytes !== null);
   const [first, last] = [seen[0], seen.at(-1)];
   return first === undefined || last === undefined
     ? "never seen"
     : `from ${megabytes(first)} to ${megabytes(last)}`;
 }
 
-function most(samples: readonly Sample[]): string {
+function highest(samples: readonly Sample[]): string {
   const seen = samples.map(({ live }) => live).filter((bytes) => bytes !== null);
   return seen.length === 0 ? "never seen" : `at most ${megabytes(Math.max(...seen))}`;
 }
@@ -112,11 +112,11 @@ const growth = (slope: Slope | null): string =>
 
 function diskUse(use: DiskUse | null): string {
   if (use === null) return "too few sessions ended";
-  const { each, growth: more } = use;
+  const { each, growth: increase } = use;
   const grows =
-    more === null
+    increase === null
       ? "too few samples to know whether that grows"
-      : `for every thousand ${kilobytes(more)} more`;
+      : `for every thousand ${kilobytes(increase)} more`;
   return `${(each / 1_000).toFixed(0)} kB for each session that ended, ${grows}`;
 }
 

@@ -18,46 +18,46 @@ type Options = {
   pid: number;
   storage: string;
   everyMs: number;
-  /** Number of sessions that have ended. */
+  /** Returns the number of sessions that have ended. */
   ended: () => number;
   onSample?: ((sample: Sample) => void) | undefined;
-  /** `onFull` is called if the disk has less space left. */
-  leastDiskBytes: number;
+  /** With less free space on the disk, `onFull` is called. */
+  minFreeBytes: number;
   onFull: () => void;
 };
 
 const SAMPLES_AT_REST = 8;
-const BETWEEN_SAMPLES_MS = 500;
+const PAUSE_BETWEEN_SAMPLES_MS = 500;
 
 /** Samples the memory and the disk use of a service. */
 export class ResourceSampler {
   readonly samples: Sample[] = [];
   readonly #options: Options;
   #probe: Probe | null = null;
-  #looking: Promise<unknown> = Promise.resolve();
+  #lastMeasurement: Promise<unknown> = Promise.resolve();
 
   constructor(options: Options) {
     this.#options = options;
   }
 
   /**
-   * Samples until `over`. If the inspector does not answer, the heap is missing in the sample.
-   * Throws only if the service's process is gone. `startedAt`: `performance.now()` of the
-   * beginning.
+   * Takes samples until `end` is aborted. If the inspector does not answer, the sample has no heap.
+   * Throws only if the service's process is gone. `startedAt`: start of the soak,
+   * `performance.now()`.
    */
-  async sampleUntil(over: AbortSignal, startedAt: number): Promise<void> {
-    const { everyMs, storage, leastDiskBytes, onSample, onFull } = this.#options;
+  async sampleUntil(end: AbortSignal, startedAt: number): Promise<void> {
+    const { everyMs, storage, minFreeBytes, onSample, onFull } = this.#options;
     try {
-      for (let nth = 1; !over.aborted; nth += 1) {
-        const sample = await this.#look(startedAt);
+      for (let nth = 1; !end.aborted; nth += 1) {
+        const sample = await this.#takeSample(startedAt);
         this.samples.push(sample);
         onSample?.(sample);
-        if ((await bytesLeft(storage)) < leastDiskBytes) onFull();
-        await rest(startedAt + nth * everyMs - performance.now(), over);
+        if ((await freeBytes(storage)) < minFreeBytes) onFull();
+        await rest(startedAt + nth * everyMs - performance.now(), end);
       }
     } catch (error) {
-      // The event that ended the soak may also have broken this sample, which no figure needs.
-      if (!over.aborted) throw error;
+      // The end of the soak may be the cause of the error, and no figure needs this last sample.
+      if (!end.aborted) throw error;
     }
   }
 
@@ -67,23 +67,23 @@ export class ResourceSampler {
   }
 
   /**
-   * Live memory of an idle service: the least of several measurements. A request comes before each,
-   * because the runtime frees references to evicted objects only while it works. `null` if the
-   * process is gone, which other parts report.
+   * Memory of an idle service. `live` is the smallest of several measurements. Before each of them,
+   * a request makes the runtime work, because only then it frees references to evicted objects.
+   * Returns `null` if the process is gone; other parts of the soak report that.
    */
   async sampleAtRest(startedAt: number): Promise<RestSample | null> {
     const minutes = (performance.now() - startedAt) / 60_000;
-    const seen: number[] = [];
+    const liveSizes: number[] = [];
     try {
       for (let nth = 0; nth < SAMPLES_AT_REST; nth += 1) {
         await (await fetch(`${this.#options.url}/api/sessions?limit=1`)).text();
-        await sleep(BETWEEN_SAMPLES_MS);
+        await sleep(PAUSE_BETWEEN_SAMPLES_MS);
         const live = await this.#live();
-        if (live !== null) seen.push(live);
+        if (live !== null) liveSizes.push(live);
       }
       return {
         minutes,
-        live: seen.length === 0 ? null : Math.min(...seen),
+        live: liveSizes.length === 0 ? null : Math.min(...liveSizes),
         resident: residentOf(this.#options.pid),
       };
     } catch {
@@ -91,10 +91,10 @@ export class ResourceSampler {
     }
   }
 
-  async #look(startedAt: number): Promise<Sample> {
-    const { storage, pid, ended: endedSoFar } = this.#options;
-    // Read together because one is divided by the other; measuring the heap may take a while.
-    const [disk, ended] = [await bytesOnDisk(storage), endedSoFar()];
+  async #takeSample(startedAt: number): Promise<Sample> {
+    const { storage, pid, ended: countEnded } = this.#options;
+    // Read together, because the figures divide `disk` by `ended`. The heap may take a while.
+    const [disk, ended] = [await bytesOnDisk(storage), countEnded()];
     const minutes = (performance.now() - startedAt) / 60_000;
     const live = await this.#live();
     return {
@@ -108,12 +108,13 @@ export class ResourceSampler {
   }
 
   /**
-   * One at a time, through one connection: the inspector stops answering on both if there are two.
+   * Makes one measurement at a time, through one connection. With two connections, the inspector
+   * stops answering on both.
    */
   #live(): Promise<number | null> {
-    const look = this.#looking.then(() => this.#measureHeap());
-    this.#looking = look.catch(() => undefined);
-    return look;
+    const measurement = this.#lastMeasurement.then(() => this.#measureHeap());
+    this.#lastMeasurement = measurement.catch(() => undefined);
+    return measurement;
   }
 
   async #measureHeap(): Promise<number | null> {
@@ -127,8 +128,9 @@ export class ResourceSampler {
 }
 
 /**
- * Bytes of the files below a folder. Files may vanish meanwhile: `du` complains and counts the
- * others. It runs in its own process group, because Ctrl-C reaches the whole group of the command.
+ * Bytes of the files below a folder. Files may be deleted meanwhile; `du` then reports an error and
+ * counts the other files. `du` runs in its own process group, because Ctrl-C reaches all processes
+ * of this command's group.
  */
 async function bytesOnDisk(folder: string): Promise<number> {
   const du = spawn("du", ["-sk", folder], { detached: true, stdio: ["ignore", "pipe", "ignore"] });
@@ -139,19 +141,20 @@ async function bytesOnDisk(folder: string): Promise<number> {
 }
 
 /** Free bytes on the disk of this folder. */
-async function bytesLeft(folder: string): Promise<number> {
+async function freeBytes(folder: string): Promise<number> {
   const { bavail, bsize } = await statfs(folder);
   return bavail * bsize;
 }
 
 /**
- * Throws `UsageError` if the disk of this folder has less space left: the soak would end at once.
+ * Throws `UsageError` if the disk of this folder has less free space, because the soak would end at
+ * once.
  */
 export async function refuseFullDisk(folder: string, leastBytes: number): Promise<void> {
-  const left = await bytesLeft(folder);
-  if (left >= leastBytes) return;
+  const free = await freeBytes(folder);
+  if (free >= leastBytes) return;
   const gigabytes = (bytes: number) => `${(bytes / 1_000_000_000).toFixed(1)} GB`;
   throw new UsageError(
-    `A soak needs at least ${gigabytes(leastBytes)} of free disk space; the disk of ${folder} has ${gigabytes(left)}. Free some space, or set TMPDIR to a folder on another disk.`,
+    `A soak needs at least ${gigabytes(leastBytes)} of free disk space; the disk of ${folder} has ${gigabytes(free)}. Free some space, or set TMPDIR to a folder on another disk.`,
   );
 }

@@ -4,7 +4,7 @@ import type { RunServers } from "../runs/kinds";
 import { CANARY } from "../runs/left-on-disk";
 import {
   type Host,
-  DEFAULT_LIMITS as AFTER_THE_LAST_FAULT,
+  DEFAULT_LIMITS as LIMITS_AFTER_FAULTS,
   RunGroup,
   type TimeLimits,
 } from "../runs/run-group";
@@ -21,11 +21,11 @@ type Options = {
   ledger: Pick<LedgerLog, "add">;
   seed: number;
   sessions: number;
-  /** Repeats the soak. */
+  /** The command that repeats the soak. */
   command: string;
   /** The latest faults. */
   recentFaults: () => readonly object[];
-  /** Since when no fault is active, `performance.now()`; `null` if one may be. */
+  /** Since when no fault is active, `performance.now()`; `null` if a fault may be active. */
   quietSince: () => number | null;
   onFailure: (failure: SoakFailure) => void;
   /**
@@ -35,26 +35,26 @@ type Options = {
 };
 
 /**
- * Limits while faults are active. Calls are delayed again and again on a busy machine, but a run
- * must produce an event in time. A call may wait a minute for its rate limit.
+ * Limits while faults are active. On a busy machine, faults delay calls repeatedly, so a run may
+ * take long. But it must produce an event in time: a call may wait a minute for its rate limit.
  */
-const UNDER_FIRE: TimeLimits = { inAllMs: 1_800_000, quietMs: 150_000 };
+const LIMITS_UNDER_FAULTS: TimeLimits = { totalMs: 1_800_000, quietMs: 150_000 };
 /**
- * After the last fault the limits of the other campaigns apply (I13). There a few runs take two
- * seconds; here all sessions share the machine, so each adds to the total.
+ * After the last fault, the limits of the other campaigns apply (I13), with more time for each
+ * session. In other campaigns a few runs take two seconds. Here all sessions share the machine.
  */
-const MORE_FOR_EACH_MS = 5_000;
+const EXTRA_MS_PER_SESSION = 5_000;
 const OUTPUT_CHECK_MS = 1_000;
-/** Name of a failure that concerns no single session. */
-const PRINTED = "service output";
+/** Name of the failure for a key in the output, which belongs to no single session. */
+const OUTPUT_FAILURE = "service output";
 
 /** `output`: what the service printed. Omitted: the current output buffer. */
 type FailureReport = Pick<FailedCase, "name" | "problems"> &
   Partial<Pick<FailedCase, "runs">> & { output?: string };
 
 /**
- * Keeps a number of sessions active: starts a new one when one ends. Of finished sessions only a
- * count remains.
+ * Keeps a number of sessions active: when a session ends, it starts a new session. Keeps only the
+ * number of finished sessions.
  */
 export class SessionPool {
   readonly #options: Options;
@@ -62,10 +62,10 @@ export class SessionPool {
   readonly #targets = new Set<Target>();
   readonly #runs = new Map<string, number>();
   readonly #playing = new Set<Promise<void>>();
-  #mayBegin: Promise<void> = Promise.resolve();
+  #pauseEnd: Promise<void> = Promise.resolve();
   #isResting = false;
-  #begun = 0;
-  #failed = 0;
+  #startedCount = 0;
+  #failureCount = 0;
 
   constructor(options: Options) {
     this.#options = options;
@@ -87,13 +87,13 @@ export class SessionPool {
     return [...this.#runs.values()].reduce((sum, count) => sum + count, 0);
   }
 
-  /** Starts sessions until `over`, then waits for the end of all active ones. */
-  async playUntil(over: AbortSignal): Promise<void> {
+  /** Starts sessions until `end` is aborted, then waits for the end of all active sessions. */
+  async playUntil(end: AbortSignal): Promise<void> {
     const outputTimer = setInterval(() => void this.checkOutput(), OUTPUT_CHECK_MS);
     const lane = async () => {
       for (;;) {
-        await this.#mayBegin;
-        if (over.aborted) return;
+        await this.#pauseEnd;
+        if (end.aborted) return;
         const one = this.#playNext();
         this.#playing.add(one);
         await one.finally(() => this.#playing.delete(one));
@@ -107,15 +107,15 @@ export class SessionPool {
     }
   }
 
-  /** Whether no session may start now. */
+  /** Whether the pool pauses, so that no session may start. */
   get isResting(): boolean {
     return this.#isResting;
   }
 
-  /** Waits for the end of all active sessions, runs the callback, and then allows new sessions. */
+  /** Pauses: waits for the end of all sessions, runs the callback, then allows new sessions. */
   async rest(whileIdle: () => Promise<void>): Promise<void> {
     const { promise, resolve } = Promise.withResolvers<void>();
-    this.#mayBegin = promise;
+    this.#pauseEnd = promise;
     this.#isResting = true;
     try {
       await Promise.allSettled(this.#playing);
@@ -133,14 +133,14 @@ export class SessionPool {
     if (!output.includes(CANARY)) return;
     service.clearOutput(); // Otherwise each check would report it again.
     await this.fail({
-      name: PRINTED,
+      name: OUTPUT_FAILURE,
       problems: ["I17: the service printed an agents' key"],
       output,
     });
   }
 
   /**
-   * Records a failure, of a session or of none. It is reported even if its evidence cannot be kept.
+   * Keeps the evidence of a failure and reports the failure, also if the evidence cannot be kept.
    */
   async fail({
     name,
@@ -150,32 +150,32 @@ export class SessionPool {
   }: FailureReport): Promise<void> {
     const { seed, command, recentFaults, onFailure } = this.#options;
     const problems = [...found];
-    this.#failed += 1;
+    this.#failureCount += 1;
     const failed = {
-      name: `soak-${seed}-${this.#failed}-${name}`,
+      name: `soak-${seed}-${this.#failureCount}-${name}`,
       command,
       problems,
       runs,
       story: { recentFaults: recentFaults() },
     };
-    const folder = await keepCase(failed, { output }).catch(notKept);
+    const folder = await keepCase(failed, { output }).catch(noFolder);
     onFailure({ name, problems, command, folder });
   }
 
-  /** A session that cannot be played is a failure; the others continue. */
+  /** Plays the next session. An error is reported as a failure, and the other sessions continue. */
   async #playNext(): Promise<void> {
-    const nth = this.#begun;
-    this.#begun += 1;
-    const drawn = sessionDraw(this.#options.seed, nth);
-    const name = `session ${nth} (${drawn.kind})`;
-    await this.#play(name, drawn).catch((error: unknown) =>
+    const nth = this.#startedCount;
+    this.#startedCount += 1;
+    const draw = sessionDraw(this.#options.seed, nth);
+    const name = `session ${nth} (${draw.kind})`;
+    await this.#play(name, draw).catch((error: unknown) =>
       this.fail({ name, problems: [String(error)] }),
     );
   }
 
   async #play(name: string, { kind, seed }: ReturnType<typeof sessionDraw>): Promise<void> {
     const { service, ledger, startServers = startRunServers } = this.#options;
-    // Record requests of this session alone and are closed with it.
+    // Servers for this session alone, so that they record only its requests.
     const providers = await startServers();
     const group = new RunGroup([kind], {
       service: this.#host,
@@ -200,8 +200,8 @@ export class SessionPool {
   }
 
   /**
-   * Reports the problems of a session, then ends its runs so that nothing of them is taken for
-   * another session's.
+   * Reports the problems of a session. Then ends its unfinished runs, so that none of their calls
+   * counts as a call of another session.
    */
   async #report(name: string, { runs, problems, unfinished }: RunGroup): Promise<void> {
     await this.fail({ name, problems, runs });
@@ -217,11 +217,11 @@ export class SessionPool {
 
   #timeLimits(): TimeLimits {
     const since = this.#options.quietSince();
-    if (since === null) return UNDER_FIRE;
-    const { inAllMs, quietMs } = AFTER_THE_LAST_FAULT;
-    return { inAllMs: inAllMs + this.#options.sessions * MORE_FOR_EACH_MS, quietMs, since };
+    if (since === null) return LIMITS_UNDER_FAULTS;
+    const { totalMs, quietMs } = LIMITS_AFTER_FAULTS;
+    return { totalMs: totalMs + this.#options.sessions * EXTRA_MS_PER_SESSION, quietMs, since };
   }
 }
 
-/** Reported instead of a folder if the evidence could not be kept. */
-export const notKept = (error: unknown): string => `no folder: ${String(error)}`;
+/** The text that replaces the folder in a report if the evidence could not be kept. */
+export const noFolder = (error: unknown): string => `no folder: ${String(error)}`;

@@ -2,15 +2,17 @@ import { UsageError, wholeNumber } from "../../../local/command-line";
 
 /** Default number of concurrent sessions. */
 export const SESSIONS = 50;
-/** A week. Node's timers fire at once if their delay exceeds 24 days. */
+/**
+ * A week. The limit is needed because Node's timers fire at once if their delay exceeds 24 days.
+ */
 const MOST_MINUTES = 7 * 24 * 60;
 const SUPPORTED: readonly string[] = ["soak", "sessions", "seed"];
 
 type SoakValues = { readonly soak?: string | undefined; readonly sessions?: string | undefined };
 
 /**
- * Parses the options of a soak, by name. Throws `UsageError` for options that a soak ignores, and
- * for a duration outside one minute to one week.
+ * Parses the options of a soak, given by name. Throws `UsageError` for options that a soak does not
+ * support, and for a duration that is not between one minute and one week.
  */
 export function parseSoakArguments(values: SoakValues): { minutes: number; sessions: number } {
   const others = Object.keys(values).filter((name) => !SUPPORTED.includes(name));

@@ -6,7 +6,7 @@ import type { StorageFault } from "../storage-faults/storage-fault";
 /** One temporary fault that needs no restart of the service. */
 export type SoakFault = { name: string } & (
   | { does: "orders"; orders: Orders }
-  /** Fires the alarms of some sessions so many times at once. */
+  /** Fires the alarm of some sessions `times` times concurrently. */
   | { does: "alarms"; times: number }
   /** The platform resets the objects of some sessions. */
   | { does: "resets" }
@@ -17,37 +17,38 @@ export type SoakFault = { name: string } & (
 );
 
 const LATE_MS = 5_000;
-const READERS = 25;
+const VANISHING_READERS = 25;
 
-const OTHERS: readonly SoakFault[] = [
-  // Not ten minutes, as in the single fault: everything due would be delayed by that.
+const OTHER_FAULTS: readonly SoakFault[] = [
+  // Not ten minutes, as in the storage fault: all work that waits for an alarm would be that late.
   { name: "alarms are five seconds late", does: "orders", orders: { alarmLateMs: LATE_MS } },
   { name: "alarms fire three times at once", does: "alarms", times: 3 },
   { name: "objects are reset", does: "resets" },
   {
-    name: `${READERS} readers of a session connect and vanish`,
+    name: `${VANISHING_READERS} readers of a session connect and vanish`,
     does: "vanishes",
-    readers: READERS,
+    readers: VANISHING_READERS,
   },
   { name: "providers lose every connection", does: "cuts" },
 ];
 
 /**
- * The storage faults that need no kill, do not change the clock, and can meet drawn kinds of runs.
+ * The faults of a soak: other faults, and the failures of those storage faults that need no kill,
+ * do not change the clock, and use at least one kind of run that a soak draws.
  */
 export const SOAK_FAULTS: readonly SoakFault[] = [
   ...STORAGE_FAULTS.filter(isTemporary).flatMap(toSoakFaults),
-  ...OTHERS,
+  ...OTHER_FAULTS,
 ];
 
 function isTemporary({ row, kinds, steps = [] }: StorageFault): boolean {
-  const isMet = kinds.some((kind) => !kindOf(kind).isOnlyByName);
-  return row !== "Clock" && isMet && !steps.some((step) => "kills" in step);
+  const canBeDrawn = kinds.some((kind) => !kindOf(kind).isOnlyByName);
+  return row !== "Clock" && canBeDrawn && !steps.some((step) => "kills" in step);
 }
 
 function toSoakFaults({ name, from, steps = [] }: StorageFault): SoakFault[] {
-  const all = [from, ...steps.map((step) => ("orders" in step ? step.orders : undefined))];
-  return all.flatMap((orders) =>
+  const allOrders = [from, ...steps.map((step) => ("orders" in step ? step.orders : undefined))];
+  return allOrders.flatMap((orders) =>
     orders?.failures ? [{ name, does: "orders" as const, orders }] : [],
   );
 }

@@ -34,12 +34,13 @@ type StorageFaultOptions = {
   onFault?: (outcome: StorageFaultOutcome) => void;
 };
 
-/** Longer than any other fault lasts, and less than a tenant remembers charged turns. */
+/** More than other faults change the clock, and less than a tenant remembers charged turns. */
 const DAY_MS = 86_400_000;
 
 /**
- * Faults that set the clock days ahead, and the others. The former must come first: a tenant
- * forgets charged turns by the time of their end, so a later jump would corrupt its ledger.
+ * Separates the faults that set the clock days ahead from the other faults. The faults with days
+ * ahead must be played first: a tenant forgets turns that ended long ago, so a later jump of the
+ * clock would make it forget charged turns.
  */
 export function byDaysAhead(some: readonly StorageFault[]): {
   ahead: StorageFault[];
@@ -56,7 +57,7 @@ export function byDaysAhead(some: readonly StorageFault[]): {
  * Plays every fault on one service and then checks its ledger. Throws `UsageError` if no fault
  * matches.
  */
-export async function storageFaults({
+export async function playStorageFaults({
   seed,
   each,
   only = "",
@@ -64,25 +65,21 @@ export async function storageFaults({
   onFault,
 }: StorageFaultOptions): Promise<StorageFaultFigures> {
   const startedAt = performance.now();
-  const wanted = matching(from, only, ({ name }) => name);
-  const { ahead, others } = byDaysAhead(wanted);
+  const matchingFaults = matching(from, only, ({ name }) => name);
+  const { ahead, others } = byDaysAhead(matchingFaults);
   const providers = await startRunServers();
   const service = await FaultyService.prepare();
-  const played: StorageFaultOutcome[] = [];
+  const outcomes: StorageFaultOutcome[] = [];
   const failures: StorageFaultFailure[] = [];
   const playAll = async (some: readonly StorageFault[]) => {
     for (let nth = 0; nth < some.length * each; nth += 1) {
       const fault = some[nth % some.length];
       if (!fault) continue;
-      // The seed depends on the round only, so a fault played alone equals the one among others.
-      const outcome = await playStorageFault(
-        fault,
-        service,
-        providers,
-        seed + Math.floor(nth / some.length),
-      );
+      // The seed depends only on the round, so a fault runs the same way alone and among others.
+      const roundSeed = seed + Math.floor(nth / some.length);
+      const outcome = await playStorageFault(fault, service, providers, roundSeed);
       onFault?.(outcome);
-      played.push(outcome);
+      outcomes.push(outcome);
       if (outcome.problems.length === 0) continue;
       failures.push(await keepFailure(outcome, service));
       await service.restart();
@@ -94,10 +91,10 @@ export async function storageFaults({
     await playAll(others);
     await sleep(SETTLED_WITHIN_MS);
     await service.kill();
-    failures.push(...(await storageFailures(service, played, seed)));
+    failures.push(...(await storageFailures(service, outcomes, seed)));
     return {
       seed,
-      rows: rowsOf(played),
+      rows: rowsOf(outcomes),
       failures,
       seconds: (performance.now() - startedAt) / 1_000,
     };
@@ -107,22 +104,24 @@ export async function storageFaults({
   }
 }
 
-/** Problems of the ledger over all runs, and of what is stored on disk. */
+/** Failures of the ledger over all runs, and of the files on disk. */
 async function storageFailures(
   service: FaultyService,
-  played: readonly StorageFaultOutcome[],
+  outcomes: readonly StorageFaultOutcome[],
   seed: number,
 ): Promise<StorageFaultFailure[]> {
   const { storage } = service;
-  const ledger = ledgerProblems(storage, played.map(toFinishedRuns));
+  const ledger = ledgerProblems(storage, outcomes.map(toFinishedRuns));
   return [
-    ...(await ofAll(LEDGER, ledger, { service, seed })),
-    ...(played.length > 0 ? await ofAll(DISK, await keysOnDisk(storage), { service, seed }) : []),
+    ...(await keepStorageFailure(LEDGER, ledger, { service, seed })),
+    ...(outcomes.length > 0
+      ? await keepStorageFailure(DISK, await keysOnDisk(storage), { service, seed })
+      : []),
   ];
 }
 
-/** Keeps everything that the service wrote if there are problems. */
-async function ofAll(
+/** Returns one failure if there are problems, and keeps everything that the service wrote. */
+async function keepStorageFailure(
   name: string,
   problems: readonly string[],
   { service: { storage }, seed }: { service: FaultyService; seed: number },
@@ -154,8 +153,8 @@ async function keepFailure(
 export const commandOf = (seed: number, name?: string): string =>
   `npm run faults -- --storage --seed ${seed}${name === undefined ? "" : ` --only ${JSON.stringify(name)}`}`;
 
-function rowsOf(played: readonly StorageFaultOutcome[]): StorageFaultFigures["rows"] {
-  return [...Map.groupBy(played, ({ fault }) => fault.row)].map(([row, some]) => ({
+function rowsOf(outcomes: readonly StorageFaultOutcome[]): StorageFaultFigures["rows"] {
+  return [...Map.groupBy(outcomes, ({ fault }) => fault.row)].map(([row, some]) => ({
     row,
     faults: some.length,
     runs: some.reduce((sum, { runs }) => sum + runs.length, 0),

@@ -4,25 +4,25 @@ import type { Orders, Observations } from "../build/orders";
 export class Effects {
   readonly #unmet: string[] = [];
   /**
-   * For wrong clocks and late alarms one effect is enough: some orders are in force only for a
-   * moment.
+   * Whether some orders changed the clock or delayed alarms. One effect of all these orders is
+   * enough, because some orders are in force only for a moment.
    */
-  readonly #wanted = { wrongTimes: false, lateAlarms: false };
-  readonly #seen = { wrongTimes: 0, lateAlarms: 0 };
+  readonly #isExpected = { wrongTimes: false, lateAlarms: false };
+  readonly #counts = { wrongTimes: 0, lateAlarms: 0 };
 
   /** Records the observations made while these orders were in force. */
   record(orders: Orders, { met, wrongTimes, lateAlarms }: Observations): void {
     this.#unmet.push(...unmetOf(orders, met));
-    this.#wanted.wrongTimes ||= orders.isFrozen === true || (orders.skewMs ?? 0) !== 0;
-    this.#wanted.lateAlarms ||= (orders.alarmLateMs ?? 0) > 0;
-    this.#seen.wrongTimes += wrongTimes;
-    this.#seen.lateAlarms += lateAlarms;
+    this.#isExpected.wrongTimes ||= orders.isFrozen === true || (orders.skewMs ?? 0) !== 0;
+    this.#isExpected.lateAlarms ||= (orders.alarmLateMs ?? 0) > 0;
+    this.#counts.wrongTimes += wrongTimes;
+    this.#counts.lateAlarms += lateAlarms;
   }
 
   /** The orders that nothing met, in sentences. */
   problems(): string[] {
-    const isUnmet = (what: "wrongTimes" | "lateAlarms") =>
-      this.#wanted[what] && this.#seen[what] === 0;
+    const isUnmet = (effect: "wrongTimes" | "lateAlarms") =>
+      this.#isExpected[effect] && this.#counts[effect] === 0;
     return [
       ...this.#unmet,
       ...(isUnmet("wrongTimes") ? ["the time was not read while it was wrong"] : []),

@@ -10,8 +10,8 @@ const MESSAGES: Readonly<Partial<Record<Seam, string>>> = {
   sql: "database or disk is full: SQLITE_FULL",
 };
 
-/** R2's message of a 429. */
-const TOO_OFTEN = "put: Reduce your concurrent request rate for the same object. (10058)";
+/** R2's message for status 429. */
+const TOO_MANY_REQUESTS = "put: Reduce your concurrent request rate for the same object. (10058)";
 
 const failing = (seam: Seam, how: Failure["how"], more: Partial<Failure> = {}): Failure => {
   const message = MESSAGES[seam];
@@ -21,10 +21,10 @@ const withFailures = (...failures: Failure[]): Orders => ({ failures });
 
 const HOUR_MS = 3_600_000;
 const TEN_MINUTES_MS = 600_000;
-/** Seconds since 1970 no longer fit into 31 bits. */
-const IN_2038 = Date.UTC(2038, 0, 19, 3, 14, 7) - Date.now();
-/** Often enough to meet every call of a start. */
-const ALWAYS = 1_000;
+/** Time until the moment after which the seconds since 1970 no longer fit into 31 bits, in ms. */
+const UNTIL_2038_MS = Date.UTC(2038, 0, 19, 3, 14, 7) - Date.now();
+/** More calls than any run makes, so that the failure meets all of them. */
+const ALL_CALLS = 1_000;
 
 /** Faults of the service's storage, alarm and clock. */
 export const STORAGE_FAULTS: readonly StorageFault[] = [
@@ -66,7 +66,7 @@ export const STORAGE_FAULTS: readonly StorageFault[] = [
     name: "D1 is unavailable while runs are active",
     kinds: ["story", "again", "rejected"],
     steps: [
-      { afterMs: 300, orders: withFailures(failing("d1", "fails", { times: ALWAYS })) },
+      { afterMs: 300, orders: withFailures(failing("d1", "fails", { times: ALL_CALLS })) },
       { afterMs: 6_000, orders: {} },
     ],
   },
@@ -104,20 +104,22 @@ export const STORAGE_FAULTS: readonly StorageFault[] = [
     row: "R2 and D1",
     name: "R2 is unavailable while files are stored, and the service is killed",
     kinds: ["files"],
-    from: withFailures(failing("r2", "fails", { match: "put", times: ALWAYS })),
-    steps: [{ afterMs: 6_000, kills: true }], // A busy machine writes its files late.
+    from: withFailures(failing("r2", "fails", { match: "put", times: ALL_CALLS })),
+    steps: [{ afterMs: 6_000, kills: true }], // So late because a busy machine stores files late.
   },
   {
     row: "R2 and D1",
     name: "R2 answers 429 while files are stored",
     kinds: ["files", "files"],
-    from: withFailures(failing("r2", "fails", { match: "put", times: 6, message: TOO_OFTEN })),
+    from: withFailures(
+      failing("r2", "fails", { match: "put", times: 6, message: TOO_MANY_REQUESTS }),
+    ),
   },
   {
     row: "R2 and D1",
     name: "R2 receives each write twice and reports a failed condition",
     kinds: ["files", "files"],
-    from: withFailures(failing("r2", "twice", { match: "put", times: ALWAYS })),
+    from: withFailures(failing("r2", "twice", { match: "put", times: ALL_CALLS })),
   },
   {
     row: "R2 and D1",
@@ -125,7 +127,7 @@ export const STORAGE_FAULTS: readonly StorageFault[] = [
     kinds: ["heavy", "heavy"],
     from: withFailures(
       failing("r2", "fails", { match: "head" }),
-      failing("r2", "fails", { match: "head", message: TOO_OFTEN }),
+      failing("r2", "fails", { match: "head", message: TOO_MANY_REQUESTS }),
       failing("r2", "lost", { match: "head" }),
       failing("r2", "slow", { match: "head", slowMs: 1_000 }),
     ),
@@ -137,7 +139,7 @@ export const STORAGE_FAULTS: readonly StorageFault[] = [
     from: withFailures(
       failing("r2", "fails", { match: "get", times: 2 }),
       failing("r2", "lost", { match: "get", times: 2 }),
-      failing("r2", "fails", { match: "get", message: TOO_OFTEN }),
+      failing("r2", "fails", { match: "get", message: TOO_MANY_REQUESTS }),
       failing("r2", "slow", { match: "get", times: 2, slowMs: 1_000 }),
     ),
   },
@@ -195,12 +197,12 @@ export const STORAGE_FAULTS: readonly StorageFault[] = [
     row: "Storage",
     name: "alarms cannot be set",
     kinds: ["story", "rejected"],
-    from: withFailures(failing("set_alarm", "fails", { times: ALWAYS })),
+    from: withFailures(failing("set_alarm", "fails", { times: ALL_CALLS })),
   },
   {
     row: "Alarm",
     name: "every alarm is ten minutes late",
-    kinds: ["hushed", "rejected"], // In one of them only a timer makes progress.
+    kinds: ["hushed", "rejected"], // In the first kind, only a timer lets the run continue.
     from: { alarmLateMs: TEN_MINUTES_MS },
   },
   {
@@ -294,6 +296,6 @@ export const STORAGE_FAULTS: readonly StorageFault[] = [
     row: "Clock",
     name: "it is the year 2038",
     kinds: ["story", "again"],
-    from: { skewMs: IN_2038 },
+    from: { skewMs: UNTIL_2038_MS },
   },
 ];

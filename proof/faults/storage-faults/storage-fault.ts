@@ -6,21 +6,23 @@ import { RunGroup } from "../runs/run-group";
 import type { Run } from "../runs/run";
 import { Effects } from "./effects";
 
-/** An action on active runs, so long after the previous step. */
+/** An action on the runs. `afterMs`: time after the previous step. */
 export type Step = { afterMs: number } & (
   | { orders: Orders }
   /**
-   * Fires the alarm of each run so many times at once; with `asking`, while the session receives
-   * requests.
+   * Fires the alarm of each run `alarms` times concurrently. With `asking`, each session also
+   * receives a request at the same time.
    */
   | { alarms: number; asking?: boolean }
   /** The platform resets each run's object. */
   | { resets: true }
-  /** `stays`: the orders apply from the start of the next process too. */
+  /** Kills and restarts the service. `stays`: the orders stay in force in the new process. */
   | { kills: true; stays?: true }
 );
 
-/** A fault around the service while it serves runs. Each run must still end as its kind says. */
+/**
+ * A fault of the service's environment during runs. Each run must still end as its kind requires.
+ */
 export type StorageFault = {
   /** The row of robustness.md §3. */
   row: "R2 and D1" | "Alarm" | "Clock" | "Storage" | "Eviction";
@@ -30,8 +32,9 @@ export type StorageFault = {
   from?: Orders;
   steps?: readonly Step[];
   /**
-   * What the first step waits for. `running`: all runs have begun; then a step must come while one
-   * is still active. `acknowledged`: each run's cancel or erase was acknowledged.
+   * The first step waits for this state. `running`: all runs have begun; then at least one step
+   * must come while a run is still active. `acknowledged`: the service has acknowledged each run's
+   * cancel or erase.
    */
   once?: "running" | "acknowledged";
 };
@@ -46,7 +49,7 @@ export type StorageFaultOutcome = {
   problems: readonly string[];
 };
 
-/** Plays one fault. An ordered failure that nothing met is a problem too. */
+/** Plays one fault. If no call met an ordered failure, that is a problem too. */
 export async function playStorageFault(
   fault: StorageFault,
   service: FaultyService,
@@ -67,33 +70,37 @@ async function playSteps(
   service: FaultyService,
   group: RunGroup,
 ): Promise<string[]> {
-  let inForce = from;
+  let activeOrders = from;
   const effects = new Effects();
-  /** Runs that were active at one of the steps. */
-  let hit = 0;
-  /** Ends the orders in force and records whether they were met. */
-  const succeed = async (next: Orders): Promise<void> => {
-    effects.record(inForce, await service.order(next));
-    inForce = next;
+  /** Number of active runs, summed over all steps. */
+  let activeCount = 0;
+  /** Replaces the active orders, and records whether calls met them. */
+  const replaceOrders = async (next: Orders): Promise<void> => {
+    effects.record(activeOrders, await service.order(next));
+    activeOrders = next;
   };
   if (once)
-    await until(READY_WITHIN_MS, `all runs to be ${once}`, () => group.runs.every(IS_READY[once]));
+    await waitUntil(READY_WITHIN_MS, `all runs to be ${once}`, () =>
+      group.runs.every(IS_READY[once]),
+    );
   for (const step of steps) {
     await sleep(step.afterMs);
-    hit += group.runs.filter(({ isRunning }) => isRunning).length;
-    if ("orders" in step) await succeed(step.orders);
+    activeCount += group.runs.filter(({ isRunning }) => isRunning).length;
+    if ("orders" in step) await replaceOrders(step.orders);
     else if ("kills" in step) {
-      const next = step.stays ? inForce : {};
-      await succeed(inForce); // The orders stay in force until the process is gone.
+      const next = step.stays ? activeOrders : {};
+      // Records the effects so far. The orders stay in force until the kill.
+      await replaceOrders(activeOrders);
       await service.kill();
       await service.start(next);
-      inForce = next;
-    } else await strike(step, service, group);
+      activeOrders = next;
+    } else await injectStep(step, service, group);
   }
   const problems = [...(await group.verdict())];
-  await succeed({});
-  const ofRuns = once === "running" && hit === 0 ? ["no step came while a run was active"] : [];
-  return [...problems, ...effects.problems(), ...ofRuns];
+  await replaceOrders({});
+  const runProblems =
+    once === "running" && activeCount === 0 ? ["no step came while a run was active"] : [];
+  return [...problems, ...effects.problems(), ...runProblems];
 }
 
 const IS_READY = {
@@ -101,22 +108,23 @@ const IS_READY = {
   acknowledged: ({ isAcknowledged }: Run) => isAcknowledged,
 };
 
-async function strike(
+async function injectStep(
   step: Extract<Step, { alarms: number } | { resets: true }>,
   service: FaultyService,
   { runs }: RunGroup,
 ): Promise<void> {
-  const begun = () => runs.filter(({ session }) => session !== "");
-  await until(READY_WITHIN_MS, "a session to strike", () => begun().length > 0);
-  const hits = begun().map((run) =>
+  const startedRuns = () => runs.filter(({ session }) => session !== "");
+  await waitUntil(READY_WITHIN_MS, "a session to strike", () => startedRuns().length > 0);
+  const injections = startedRuns().map((run) =>
     "alarms" in step ? service.fireAlarm(run.session, step.alarms) : service.reset(run.session),
   );
-  const asked = "asking" in step && step.asking ? begun().map((run) => run.look()) : [];
-  await Promise.all([...hits, ...asked]);
+  const requests =
+    "asking" in step && step.asking ? startedRuns().map((run) => run.sessionReply()) : [];
+  await Promise.all([...injections, ...requests]);
 }
 
 /** Throws if the condition does not hold in time. */
-async function until(withinMs: number, what: string, holds: () => boolean): Promise<void> {
+async function waitUntil(withinMs: number, what: string, holds: () => boolean): Promise<void> {
   const giveUpAt = performance.now() + withinMs;
   while (!holds()) {
     if (performance.now() > giveUpAt)

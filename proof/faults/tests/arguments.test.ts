@@ -23,7 +23,7 @@ const CLIENTS = {
   only: null,
 };
 
-describe("the arguments of npm run faults", () => {
+describe("the command line", () => {
   it.each([
     { argv: [], expected: KILLS },
     { argv: ["--kills", "0", "--points"], expected: { ...KILLS, kills: 0, eachPlace: 1 } },
@@ -52,11 +52,11 @@ describe("the arguments of npm run faults", () => {
       expected: { type: "case", seed: 5, kinds: "mixed,story", at: "350ms" },
     },
     { argv: ["--help", "--kills", "many"], expected: { type: "help" } },
-  ])("--seed 5 $argv are $expected", ({ argv, expected }) => {
+  ])("npm run faults -- --seed 5 with $argv is parsed as $expected", ({ argv, expected }) => {
     expect(parseFaultsArguments(["--seed", "5", ...argv])).toEqual(expected);
   });
 
-  it("has a seed by default", () => {
+  it("without --seed has a random seed", () => {
     expect(parseFaultsArguments([])).toEqual({ ...KILLS, seed: expect.any(Number) });
   });
 
@@ -81,11 +81,11 @@ describe("the arguments of npm run faults", () => {
     { argv: ["--sessions", "9"], message: "--sessions goes with --soak." },
     { argv: ["--only", "D1"], message: "--only goes with --storage or --clients." },
     { argv: ["--help", "--seed", "x"], message: '--seed is a whole number, not "x".' },
-  ])("$argv are refused with a reason", ({ argv, message }) => {
+  ])("with $argv is refused with a reason", ({ argv, message }) => {
     expect(() => parseFaultsArguments(argv)).toThrow(new UsageError(message));
   });
 
-  it("refuses an unknown option", () => {
+  it("with an unknown option is refused", () => {
     expect(() => parseFaultsArguments(["--sedes", "5"])).toThrow("'--sedes'");
   });
 });
@@ -116,7 +116,7 @@ describe("one case", () => {
       at: "nowhere",
       message: "nowhere names no point; write it like commit.open/vote.cast:2",
     },
-  ])("of $kinds at $at is refused with a reason", ({ kinds, at, message }) => {
+  ])("of runs $kinds with kills at $at is refused with a reason", ({ kinds, at, message }) => {
     expect(() => parseCase(kinds, at)).toThrow(new UsageError(message));
   });
 });

@@ -5,24 +5,24 @@ import { FaultInjector } from "../soak/fault-injector";
 
 const URL = "http://127.0.0.1:1";
 
-describe("late orders", () => {
+describe("orders of faults", () => {
   type OrderReply = "received" | "late";
   /**
-   * Injects faults until so many orders were given. `answers`: of the first orders; all others are
-   * applied.
+   * Injects faults until the injector has sent `fewestOrders` orders. `replies`: the replies to the
+   * first orders. All later orders are applied.
    */
-  async function faultCounts(answers: readonly OrderReply[], least = 2) {
+  async function startInjector(replies: readonly OrderReply[], fewestOrders = 2) {
     const received: Orders[] = [];
-    const over = new AbortController();
+    const end = new AbortController();
     let count = 0;
     const order = async (orders: Orders) => {
       count += 1;
       received.push(orders);
-      if (answers[count - 1] === "late") throw new Error("Timed out: no order was applied.");
+      if (replies[count - 1] === "late") throw new Error("Timed out: no order was applied.");
       return NO_OBSERVATIONS;
     };
-    const nothing = async () => "";
-    const service = { url: URL, order, fireAlarm: nothing, reset: nothing };
+    const succeed = async () => "";
+    const service = { url: URL, order, fireAlarm: succeed, reset: succeed };
     const injector = new FaultInjector({
       service,
       seed: 1,
@@ -30,34 +30,37 @@ describe("late orders", () => {
       targets: () => [],
       isResting: () => false,
     });
-    const striking = injector.injectUntil(over.signal);
-    while (received.length < least) await sleep(5);
-    over.abort();
-    return { striking, injector, received };
+    const injecting = injector.injectUntil(end.signal);
+    while (received.length < fewestOrders) await sleep(5);
+    end.abort();
+    return { injecting, injector, received };
   }
 
   it.each([
-    { name: "an order of a fault", answers: ["late"] },
-    { name: "an order that clears the faults", answers: ["received", "late"] },
-    { name: "several of them", answers: ["received", "late", "late", "late"] },
-  ] as const)("are repeated until the faults are cleared: $name", async ({ answers }) => {
-    const { striking, injector, received } = await faultCounts(answers);
-    await striking;
-    expect(received.length).toBeGreaterThan(answers.length);
-    expect(received.at(-1)).toEqual({});
-    expect(injector.quietSince).toBeLessThanOrEqual(performance.now());
-  });
+    { name: "an order of a fault", replies: ["late"] },
+    { name: "an order that clears the faults", replies: ["received", "late"] },
+    { name: "several orders in a row", replies: ["received", "late", "late", "late"] },
+  ] as const)(
+    "are repeated until the faults are cleared, after a late reply to $name",
+    async ({ replies }) => {
+      const { injecting, injector, received } = await startInjector(replies);
+      await injecting;
+      expect(received.length).toBeGreaterThan(replies.length);
+      expect(received.at(-1)).toEqual({});
+      expect(injector.quietSince).toBeLessThanOrEqual(performance.now());
+    },
+  );
 
-  it("are not given during a pause: a fault that meets nothing shows nothing", async () => {
+  it("are not sent during a pause, because a fault without an active session tests nothing", async () => {
     const received: Orders[] = [];
     const order = async (orders: Orders) => {
       received.push(orders);
       return NO_OBSERVATIONS;
     };
-    const [over, looks] = [new AbortController(), { times: 0 }];
+    const [end, checks] = [new AbortController(), { times: 0 }];
     const isResting = () => {
-      looks.times += 1;
-      return looks.times <= 10;
+      checks.times += 1;
+      return checks.times <= 10;
     };
     const service = { url: URL, order, fireAlarm: async () => "", reset: async () => "" };
     const injector = new FaultInjector({
@@ -67,26 +70,26 @@ describe("late orders", () => {
       targets: () => [],
       isResting,
     });
-    const striking = injector.injectUntil(over.signal);
-    while (looks.times < 10) expect([await sleep(5), received]).toEqual([undefined, []]);
+    const injecting = injector.injectUntil(end.signal);
+    while (checks.times < 10) expect([await sleep(5), received]).toEqual([undefined, []]);
     while (received.length === 0) await sleep(5);
-    over.abort();
-    await striking;
+    end.abort();
+    await injecting;
   });
 
-  it("are repeated at the end, also if there was no fault", async () => {
-    const { striking, injector, received } = await faultCounts(["late"], 0);
-    await striking;
+  it("that clear all faults are repeated after a late reply, also if there was no fault", async () => {
+    const { injecting, injector, received } = await startInjector(["late"], 0);
+    await injecting;
     expect(received).toEqual([{}, {}]);
     expect(injector.quietSince).not.toBeNull();
   });
 
-  it("end the faults if they are never applied", async () => {
-    const { striking, injector } = await faultCounts([
+  it("end the injector with an error if they are never applied", async () => {
+    const { injecting, injector } = await startInjector([
       "received",
       ...Array.from({ length: 99 }, () => "late" as const),
     ]);
-    await expect(striking).rejects.toThrow("no order was applied");
+    await expect(injecting).rejects.toThrow("no order was applied");
     expect(injector.quietSince).toBeNull();
   }, 20_000);
 });

@@ -1,12 +1,12 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { FaultyService } from "../faulty-service";
-import { play } from "../kills/case";
+import { playCase } from "../kills/case";
 import type { RunServers } from "../runs/kinds";
 import { RunGroup } from "../runs/run-group";
 import { startRunServers } from "../runs/run-servers";
 import { isHealthy } from "../../../simulated/service/loopback";
 
-/** A halted service answers no request, so the harness must always know of it. */
+/** A halted service answers no request, so the harness must know whether the service has halted. */
 let providers: RunServers;
 let service: FaultyService;
 
@@ -21,24 +21,24 @@ afterAll(async () => {
 });
 
 const D1 = "d1.before";
-const list = () => fetch(`${service.url}/api/sessions`).catch(() => null);
+const listSessions = () => fetch(`${service.url}/api/sessions`).catch(() => null);
 
 describe("a service with an ordered crash point", () => {
   it("halts there until it is killed", async () => {
     await service.order({ crash: { point: D1, nth: 2 } });
-    await list();
-    const asking = list();
+    await listSessions();
+    const pendingRequest = listSessions();
     expect(await service.halted()).toBe(`${D1}:2`);
     expect(await service.cancelCrash()).toBe(`${D1}:2`);
     await service.restart();
-    expect(await asking).toBeNull();
+    expect(await pendingRequest).toBeNull();
     expect(await isHealthy(service.url)).toBe(true);
   });
 
   it("does not halt once the crash is cancelled", async () => {
     await service.order({ crash: { point: D1, nth: 1 } });
     expect(await service.cancelCrash()).toBeNull();
-    expect((await list())?.status).toBe(200);
+    expect((await listSessions())?.status).toBe(200);
   });
 
   it("does not halt during the checks of runs that ended before", async () => {
@@ -52,7 +52,7 @@ describe("a service with an ordered crash point", () => {
     // The last visit of the checks: on a slow machine the runs visit the place a few times more.
     const nth = visitsOfRuns + visitsOfVerdict;
 
-    const { missed, problems } = await play(
+    const { missed, problems } = await playCase(
       { seed: 1, kinds: ["again"], kills: [{ point: D1, nth }], isWanted: false },
       service,
       providers,

@@ -7,20 +7,20 @@ import { acknowledged, CANCELLED, recordedRun, ofKind, SESSION, withLog } from "
 const KINDS_THAT_CANCEL = Object.keys(KINDS)
   .filter((name): name is keyof typeof KINDS => name in KINDS)
   .filter((name) => kindOf(name).userAction?.startsWith("cancel"));
-const cancelled = (...answers: string[]) => ({ ...ofKind("cancelled"), cancelled: answers });
+const withCancels = (...answers: string[]) => ({ ...ofKind("cancelled"), cancelReplies: answers });
 
 it("three kinds of runs are cancelled", () =>
   expect(KINDS_THAT_CANCEL).toEqual(["cancelled", "recalled", "rated"]));
 
 it.each([
   {
-    name: "after its end, with that status",
-    changed: cancelled(acknowledged("completed"), acknowledged("completed")),
+    name: "after its end, and both replies have the status of that end",
+    changed: withCancels(acknowledged("completed"), acknowledged("completed")),
   },
   {
-    name: "in time, with two equal replies",
+    name: "in time, and both replies are equal",
     changed: {
-      ...cancelled(acknowledged("cancelled"), acknowledged("cancelled")),
+      ...withCancels(acknowledged("cancelled"), acknowledged("cancelled")),
       ...withLog(CANCELLED),
     },
   },
@@ -33,7 +33,7 @@ it.each(KINDS_THAT_CANCEL)(
   async (kind) => {
     const changed = {
       ...ofKind(kind),
-      cancelled: [acknowledged("cancelled"), acknowledged("cancelled")],
+      cancelReplies: [acknowledged("cancelled"), acknowledged("cancelled")],
     };
     expect(await judgeRun(recordedRun(changed))).toContain(
       "I2: turn 1 was acknowledged as cancelled and is completed in the log",
@@ -44,28 +44,28 @@ it.each(KINDS_THAT_CANCEL)(
 describe("in a cancelled run, finds", () => {
   it.each([
     {
-      name: "a cancel in time whose reply says it was too late",
-      changed: { ...cancelled(acknowledged("completed")), ...withLog(CANCELLED) },
+      name: "a cancel that ended the turn although its reply says that the turn had completed",
+      changed: { ...withCancels(acknowledged("completed")), ...withLog(CANCELLED) },
       wrong: ["I2: turn 1 was acknowledged as completed and is cancelled in the log"],
     },
     {
       name: "a cancel of a missing turn",
-      changed: cancelled(acknowledged("cancelled", { turn: 2 })),
+      changed: withCancels(acknowledged("cancelled", { turn: 2 })),
       wrong: ["I2: turn 2 was acknowledged as cancelled and is null in the log"],
     },
     {
       name: "a reply for another session",
-      changed: cancelled(acknowledged("completed", { session_id: "session_02" })),
+      changed: withCancels(acknowledged("completed", { session_id: "session_02" })),
       wrong: [`I2: a cancel of ${SESSION} was answered for session_02`],
     },
     {
       name: "an empty reply",
-      changed: cancelled("{}"),
+      changed: withCancels("{}"),
       wrong: ['I2: a cancel was answered "{}"'],
     },
     {
       name: "a second cancel with another reply",
-      changed: cancelled(acknowledged("completed"), ""),
+      changed: withCancels(acknowledged("completed"), ""),
       wrong: [
         `I15: cancels were answered ${acknowledged("completed")} and then `,
         'I2: a cancel was answered ""',
@@ -73,7 +73,7 @@ describe("in a cancelled run, finds", () => {
     },
     {
       name: "a cancel without a reply",
-      changed: cancelled(),
+      changed: withCancels(),
       wrong: ["I15: no cancel was acknowledged"],
     },
   ])("$name", async ({ changed, wrong }) => {

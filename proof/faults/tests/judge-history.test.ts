@@ -10,21 +10,22 @@ import { toStatus } from "../../../src/protocol/view/status";
 import { apply, emptyView } from "../../../src/protocol/view";
 
 /**
- * A session of two recorded turns, the first cancelled, as its clients and providers see it, breaks
- * no promise. With one thing changed it breaks the promise about that.
+ * A recorded session of two turns, of which the first was cancelled. The session breaks no promise.
+ * Each row changes one part of the record, and the session then breaks the promise about that part.
  */
+type EventType = WireEvent["type"];
 const FIRST = "mark-of-the-first";
 const SECOND = "mark-of-the-second";
 const REFUSED = "mark-of-the-refused";
 
-function recorded(name: string): WireEvent[] {
+function readRecording(name: string): WireEvent[] {
   const file = path.join(import.meta.dirname, `../../golden/v2/${name}.jsonl`);
   const lines = readFileSync(file, "utf8").trimEnd().split("\n");
   return lines.map((line) => WireEventSchema.parse({ ...JSON.parse(line), session_id: "ses_1" }));
 }
 
-/** The event as part of the next turn, so much later. */
-function asSecond(event: WireEvent, laterMs: number): WireEvent {
+/** The event as part of the second turn, `laterMs` later. */
+function asSecondTurn(event: WireEvent, laterMs: number): WireEvent {
   const moved = {
     ...event,
     turn: 2,
@@ -42,14 +43,16 @@ const numbered = (events: readonly WireEvent[]): WireEvent[] =>
 const withQuestion = (event: WireEvent): WireEvent =>
   event.type === "turn.started" ? { ...event, question: event.turn === 1 ? FIRST : SECOND } : event;
 
-const ONE = recorded("cancel");
-const CANCELLED_AT = ONE.at(-1)?.at ?? 0;
-const TWO = recorded("consensus-at-once").slice(1);
-const LATER_MS = CANCELLED_AT + 1_000 - (TWO[0]?.at ?? 0);
-const LOG = numbered([...ONE, ...TWO.map((event) => asSecond(event, LATER_MS))].map(withQuestion));
+const FIRST_TURN = readRecording("cancel");
+const CANCELLED_AT = FIRST_TURN.at(-1)?.at ?? 0;
+const SECOND_TURN = readRecording("consensus-at-once").slice(1);
+const LATER_MS = CANCELLED_AT + 1_000 - (SECOND_TURN[0]?.at ?? 0);
+const LOG = numbered(
+  [...FIRST_TURN, ...SECOND_TURN.map((event) => asSecondTurn(event, LATER_MS))].map(withQuestion),
+);
 const END = LOG.at(-1);
 const ANSWER = END?.type === "turn.completed" ? END.answer : "";
-const SECOND_AT = LOG[ONE.length]?.at ?? 0;
+const SECOND_AT = LOG[FIRST_TURN.length]?.at ?? 0;
 const END_AT = END?.at ?? 0;
 
 function statusOf(events: readonly WireEvent[]): SessionStatus {
@@ -111,7 +114,7 @@ const seenIn = (events: readonly WireEvent[]): PlayedHistory["seen"] =>
 
 /** The session with the changes of a row. */
 const history = (changed: Partial<PlayedHistory>): PlayedHistory => ({
-  left: { log: LOG, status: statusOf(LOG) },
+  final: { log: LOG, status: statusOf(LOG) },
   seen: seenIn(LOG.slice(0, 20)),
   operations: OPERATIONS,
   questions: [
@@ -126,15 +129,14 @@ const history = (changed: Partial<PlayedHistory>): PlayedHistory => ({
 
 /** Another log for new readers, and its status. */
 const withLog = (events: readonly WireEvent[]): Partial<PlayedHistory> => ({
-  left: { log: events, status: statusOf(events) },
+  final: { log: events, status: statusOf(events) },
 });
-const lastOf = (type: WireEvent["type"]): number =>
-  LOG.findLastIndex((event) => event.type === type);
-const without = (type: WireEvent["type"]): WireEvent[] => numbered(LOG.toSpliced(lastOf(type), 1));
-const twice = (type: WireEvent["type"]): WireEvent[] =>
+const lastOf = (type: EventType): number => LOG.findLastIndex((event) => event.type === type);
+const logWithout = (type: EventType): WireEvent[] => numbered(LOG.toSpliced(lastOf(type), 1));
+const logTwice = (type: EventType): WireEvent[] =>
   numbered(LOG.toSpliced(lastOf(type), 0, ...LOG.slice(lastOf(type)).slice(0, 1)));
 /** Changes fields of every event of this type in the second turn. */
-const changing = (type: WireEvent["type"], fields: object): WireEvent[] =>
+const logWithFields = (type: EventType, fields: object): WireEvent[] =>
   LOG.map((event) =>
     event.type === type && event.turn === 2
       ? WireEventSchema.parse({ ...event, ...fields })
@@ -148,14 +150,14 @@ const requests = (...more: RecordedRequest[]): Partial<PlayedHistory> => ({
 });
 const erased = (changed: Partial<PlayedHistory>): Partial<PlayedHistory> => ({
   ...operations(ERASED),
-  left: null,
+  final: null,
   ...changed,
 });
 /**
- * Requests that begin at once, long after the others, and end before the two seconds after a cancel
- * or an erase.
+ * Concurrent requests, long after the other requests. They end within the two seconds after a
+ * cancel or an erase.
  */
-const waiting = (count: number): RecordedRequest[] =>
+const waitingRequests = (count: number): RecordedRequest[] =>
   Array.from({ length: count }, () => ({
     ...requestOf(SECOND, END_AT - 9, END_AT),
     firstByteAt: END_AT,
@@ -163,7 +165,7 @@ const waiting = (count: number): RecordedRequest[] =>
   }));
 
 /** Index of the n-th event of this type in the second turn, from 1. */
-const placeOf = (type: WireEvent["type"], nth = 1): number =>
+const indexOf = (type: EventType, nth = 1): number =>
   LOG.flatMap((event, place) => (event.type === type && event.turn === 2 ? [place] : []))[
     nth - 1
   ] ?? -1;
@@ -176,9 +178,9 @@ const eventAt = (place: number): WireEvent => {
  * The second agent of the second turn begins its first round again after the first agent's answer.
  */
 const RESTARTED_ROUND = numbered(
-  LOG.toSpliced(placeOf("call.completed", 2), 0, {
-    ...eventAt(placeOf("round.started", 2)),
-    at: eventAt(placeOf("answer.submitted")).at,
+  LOG.toSpliced(indexOf("call.completed", 2), 0, {
+    ...eventAt(indexOf("round.started", 2)),
+    at: eventAt(indexOf("answer.submitted")).at,
   }),
 );
 /** An agent of the second turn is shown an answer before it has its own. */
@@ -204,11 +206,11 @@ const SOUND: readonly { name: string; changed: Partial<PlayedHistory> }[] = [
     changed: erased(requests(requestOf(SECOND, END_AT + 100, END_AT + 1_900))),
   },
   {
-    name: "erased in its first turn, which is thereby cancelled",
+    name: "erased in its first turn, which the erase cancels",
     changed: {
       ...{
-        left: null,
-        seen: seenIn(LOG.slice(0, ONE.length)),
+        final: null,
+        seen: seenIn(LOG.slice(0, FIRST_TURN.length)),
         questions: [{ mark: FIRST, turn: 1 }],
       },
       ...{
@@ -222,14 +224,14 @@ const SOUND: readonly { name: string; changed: Partial<PlayedHistory> }[] = [
     changed: erased({ seen: seenIn(LOG.slice(0, 30)) }),
   },
   {
-    name: "erased after they had received its first and some later events",
+    name: "erased after its clients had received its first and some later events",
     changed: erased({ seen: seenIn([...LOG.slice(0, 10), ...LOG.slice(40)]) }),
   },
   {
     name: "cancelled, with open requests closed within two seconds",
     changed: requests(requestOf(FIRST, CANCELLED_AT - 9, CANCELLED_AT + 1_900)),
   },
-  { name: "with four waiting requests at once", changed: requests(...waiting(4)) },
+  { name: "with four waiting requests at once", changed: requests(...waitingRequests(4)) },
 ];
 
 const ROWS: readonly { name: string; changed: Partial<PlayedHistory>; wrong: string }[] = [
@@ -240,7 +242,7 @@ const ROWS: readonly { name: string; changed: Partial<PlayedHistory>; wrong: str
   },
   {
     name: "an acknowledged turn that is missing",
-    changed: withLog(LOG.slice(0, ONE.length)),
+    changed: withLog(LOG.slice(0, FIRST_TURN.length)),
     wrong: "I2: turn 2 was acknowledged and is not in the log",
   },
   {
@@ -261,7 +263,7 @@ const ROWS: readonly { name: string; changed: Partial<PlayedHistory>; wrong: str
   },
   {
     name: "a turn with another client's question",
-    changed: withLog(changing("turn.started", { question: REFUSED })),
+    changed: withLog(logWithFields("turn.started", { question: REFUSED })),
     wrong: "I2: turn 2 has another question",
   },
   {
@@ -269,7 +271,7 @@ const ROWS: readonly { name: string; changed: Partial<PlayedHistory>; wrong: str
     changed: requests(requestOf(REFUSED, SECOND_AT, SECOND_AT + 9)),
     wrong: "I2: 1 requests are for a question that was refused",
   },
-  { name: "two final texts", changed: withLog(twice("presentation.completed")), wrong: "I3 at" },
+  { name: "two final texts", changed: withLog(logTwice("presentation.completed")), wrong: "I3 at" },
   {
     name: "an answer that its models did not present",
     changed: { answer: "No." },
@@ -285,7 +287,7 @@ const ROWS: readonly { name: string; changed: Partial<PlayedHistory>; wrong: str
     changed: withLog(numbered([...LOG, ...LOG.slice(lastOf("vote.cast")).slice(0, 1)])),
     wrong: "I4 at",
   },
-  { name: "no end", changed: withLog(LOG.slice(0, -1)), wrong: "I4 at" },
+  { name: "a log without the last turn's end", changed: withLog(LOG.slice(0, -1)), wrong: "I4 at" },
   {
     name: "a status with another end",
     changed: operations(
@@ -299,21 +301,21 @@ const ROWS: readonly { name: string; changed: Partial<PlayedHistory>; wrong: str
   },
   {
     name: "a vote for a missing answer",
-    changed: withLog(changing("vote.cast", { label: "agent2.7" })),
+    changed: withLog(logWithFields("vote.cast", { label: "agent2.7" })),
     wrong: "I5 at",
   },
   {
-    name: "another winner",
-    changed: withLog(changing("attempt.settled", { winner: "ada", label: "agent1.1" })),
+    name: "a winner other than the votes chose",
+    changed: withLog(logWithFields("attempt.settled", { winner: "ada", label: "agent1.1" })),
     wrong: "I5-winner at",
   },
   {
     name: "agreement before the last vote",
-    changed: withLog(without("vote.cast")),
+    changed: withLog(logWithout("vote.cast")),
     wrong: "I6 at",
   },
   {
-    name: "a first round restarted for another's answer",
+    name: "a first round that restarted because of another agent's answer",
     changed: withLog(RESTARTED_ROUND),
     wrong: "I7 at",
   },
@@ -324,7 +326,7 @@ const ROWS: readonly { name: string; changed: Partial<PlayedHistory>; wrong: str
   },
   {
     name: "a status that differs from the log",
-    changed: { left: { log: LOG, status: statusOf(LOG.slice(0, -1)) } },
+    changed: { final: { log: LOG, status: statusOf(LOG.slice(0, -1)) } },
     wrong: "I19: the service says",
   },
   {
@@ -334,7 +336,7 @@ const ROWS: readonly { name: string; changed: Partial<PlayedHistory>; wrong: str
   },
   {
     name: "five waiting requests at once",
-    changed: requests(...waiting(5)),
+    changed: requests(...waitingRequests(5)),
     wrong: "I14: 5 requests",
   },
   {
@@ -348,7 +350,7 @@ const ROWS: readonly { name: string; changed: Partial<PlayedHistory>; wrong: str
     wrong: "I15: 1 requests were open 2 s after the end was acknowledged (turn 1)",
   },
   {
-    name: "a turn cancelled before any request for that",
+    name: "a turn cancelled before any client requested the cancel",
     changed: {
       operations: OPERATIONS.map((one) =>
         one.result.type === "cancelled" ? cancelled(CANCELLED_AT + 150) : one,
@@ -363,14 +365,14 @@ const ROWS: readonly { name: string; changed: Partial<PlayedHistory>; wrong: str
   },
   {
     name: "a promise broken before the erase",
-    changed: erased({ seen: seenIn(without("vote.cast")) }),
+    changed: erased({ seen: seenIn(logWithout("vote.cast")) }),
     wrong: "I6 at",
   },
   {
-    name: "a turn cancelled before the erase",
+    name: "a turn cancelled before the erase, without a request",
     changed: erased({
       operations: OPERATIONS.filter(({ result: { type } }) => type !== "cancelled").concat(ERASED),
-      seen: seenIn(LOG.slice(0, ONE.length)),
+      seen: seenIn(LOG.slice(0, FIRST_TURN.length)),
     }),
     wrong: "cancelled without a request",
   },

@@ -3,14 +3,14 @@ import { type FinishedRun, judgeRun } from "../runs/judge";
 import { purposeOf, type ToolRequest } from "../runs/tool-records";
 import { END_AT, recordedRun, ofKind, REQUESTS, requestOf } from "./recorded-run";
 
-/** Concurrent requests, and requests after a cancel or an erase. */
+/** Checks of concurrent requests, and of requests after a cancel or an erase. */
 
-const together = (count: number) =>
+const concurrentRequests = (count: number) =>
   Array.from({ length: count }, () =>
     requestOf("another", { startedAt: 1, firstByteAt: 9, endedAt: 10 }),
   );
 /** Concurrent requests to tool servers, which begin a little later. */
-const toolsTogether = (count: number) =>
+const concurrentToolRequests = (count: number) =>
   Array.from({ length: count }, () => ({
     startedAt: 2,
     firstByteAt: null,
@@ -21,15 +21,15 @@ const toolsTogether = (count: number) =>
  * A request to a tool server. `fromMs`: its start after the end of the run. `endedAt`: `null` if it
  * never ends.
  */
-const atTool = (
+const toolRequest = (
   fromMs: number,
   endedAt: number | null,
   purpose: ToolRequest["purpose"] = "work",
 ) => [{ startedAt: END_AT + fromMs, firstByteAt: null, endedAt, purpose }];
-const openAfter = (ms: number) => [
+const requestOpenUntil = (ms: number) => [
   requestOf("another", { startedAt: END_AT - 10, firstByteAt: END_AT, endedAt: END_AT + ms }),
 ];
-const begunAfter = (ms: number) => [
+const requestBegunAt = (ms: number) => [
   requestOf("another", { startedAt: END_AT + ms, firstByteAt: END_AT + ms, endedAt: END_AT + ms }),
 ];
 const RIGHT: readonly { name: string; changed: Partial<FinishedRun> }[] = [
@@ -39,13 +39,13 @@ const RIGHT: readonly { name: string; changed: Partial<FinishedRun> }[] = [
   },
   {
     name: "with four waiting requests at once",
-    changed: { requests: () => [...REQUESTS, ...together(4)] },
+    changed: { requests: () => [...REQUESTS, ...concurrentRequests(4)] },
   },
   {
-    name: "with a fifth one at a tool server",
+    name: "with four waiting requests at providers and one at a tool server",
     changed: {
-      requests: () => [...REQUESTS, ...together(4)],
-      toolRequests: () => toolsTogether(1),
+      requests: () => [...REQUESTS, ...concurrentRequests(4)],
+      toolRequests: () => concurrentToolRequests(1),
     },
   },
   {
@@ -53,9 +53,9 @@ const RIGHT: readonly { name: string; changed: Partial<FinishedRun> }[] = [
     changed: {
       cancelledAt: END_AT,
       toolRequests: () => [
-        ...atTool(500, END_AT + 510, "leaving"),
-        ...atTool(-10, null, "listening"),
-        ...atTool(-10, END_AT + 50),
+        ...toolRequest(500, END_AT + 510, "leaving"),
+        ...toolRequest(-10, null, "listening"),
+        ...toolRequest(-10, END_AT + 50),
       ],
     },
   },
@@ -64,8 +64,8 @@ const RIGHT: readonly { name: string; changed: Partial<FinishedRun> }[] = [
     changed: {
       ...ofKind("erased"),
       erasedAt: END_AT,
-      listed: async () => [],
-      requests: () => [...REQUESTS, ...begunAfter(100), ...openAfter(1_900)],
+      listedIds: async () => [],
+      requests: () => [...REQUESTS, ...requestBegunAt(100), ...requestOpenUntil(1_900)],
     },
   },
 ];
@@ -73,56 +73,59 @@ const RIGHT: readonly { name: string; changed: Partial<FinishedRun> }[] = [
 const WRONG: readonly { name: string; changed: Partial<FinishedRun>; wrong: string }[] = [
   {
     name: "five waiting requests at once",
-    changed: { requests: () => together(5) },
+    changed: { requests: () => concurrentRequests(5) },
     wrong: "I14: 5 requests",
   },
   {
     name: "six waiting requests at once, some of them at tool servers",
-    changed: { requests: () => together(4), toolRequests: () => toolsTogether(2) },
+    changed: {
+      requests: () => concurrentRequests(4),
+      toolRequests: () => concurrentToolRequests(2),
+    },
     wrong: "I14: 6 requests in all",
   },
   {
     name: "a tool's request that began after the cancel",
-    changed: { cancelledAt: END_AT, toolRequests: () => atTool(200, END_AT + 210) },
+    changed: { cancelledAt: END_AT, toolRequests: () => toolRequest(200, END_AT + 210) },
     wrong: "I15: 1 requests began",
   },
   {
     name: "a tool's request that stays open forever after the cancel",
-    changed: { cancelledAt: END_AT, toolRequests: () => atTool(-10, null) },
+    changed: { cancelledAt: END_AT, toolRequests: () => toolRequest(-10, null) },
     wrong: "I15: 1 requests were open",
   },
   {
     name: "a cancel message that a tool server never accepts",
-    changed: { cancelledAt: END_AT, toolRequests: () => atTool(10, null, "leaving") },
+    changed: { cancelledAt: END_AT, toolRequests: () => toolRequest(10, null, "leaving") },
     wrong: "I15: 1 requests were open",
   },
   {
     name: "a tool's request that stays open after the session was erased",
     changed: {
       ...ofKind("erased"),
-      listed: async () => [],
+      listedIds: async () => [],
       erasedAt: END_AT,
-      toolRequests: () => atTool(-10, null),
+      toolRequests: () => toolRequest(-10, null),
     },
     wrong: "I15: 1 requests were open",
   },
   {
     name: "a request that began after the cancel",
-    changed: { cancelledAt: END_AT, requests: () => begunAfter(200) },
+    changed: { cancelledAt: END_AT, requests: () => requestBegunAt(200) },
     wrong: "I15: 1 requests began",
   },
   {
     name: "a request that was open two seconds after the cancel",
-    changed: { cancelledAt: END_AT, requests: () => openAfter(2_100) },
+    changed: { cancelledAt: END_AT, requests: () => requestOpenUntil(2_100) },
     wrong: "I15: 1 requests were open",
   },
   {
     name: "a request that began after the session was erased",
     changed: {
       ...ofKind("erased"),
-      listed: async () => [],
+      listedIds: async () => [],
       erasedAt: END_AT,
-      requests: () => begunAfter(200),
+      requests: () => requestBegunAt(200),
     },
     wrong: "I15: 1 requests began",
   },

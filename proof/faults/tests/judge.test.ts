@@ -20,8 +20,8 @@ import {
 } from "./recorded-run";
 
 /**
- * A recorded run as clients, providers and tools see it breaks no promise. With one thing changed
- * it breaks the promise about that.
+ * A recorded run breaks no promise. Each row changes one part of the record, and the run then
+ * breaks the promise about that part.
  */
 const WITH_FILES = ofKind("story", { files: { "a.txt": "abc" } });
 const WITH_TOOLS = ofKind("served");
@@ -32,7 +32,7 @@ const [firstRequest] = REQUESTS;
 const labelled = firstRequest
   ? [{ ...firstRequest, body: { input: "see agent2.1" } }, ...REQUESTS.slice(1)]
   : [];
-const without = (type: WireEvent["type"]): WireEvent[] =>
+const logWithout = (type: WireEvent["type"]): WireEvent[] =>
   EVENTS.toSpliced(
     EVENTS.findLastIndex((event) => event.type === type),
     1,
@@ -40,9 +40,9 @@ const without = (type: WireEvent["type"]): WireEvent[] =>
 const withKey = EVENTS.map((event) =>
   event.type === "answer.submitted" ? { ...event, content: CANARY } : event,
 );
-/** The log with the tool call's record of file accesses. */
 const [toolEnd] = EVENTS.flatMap((event) => (event.type === "tool.completed" ? [event] : []));
-function withTrail(times: number): WireEvent[] {
+/** The log with so many records of file accesses for the tool call. */
+function withFileAccesses(times: number): WireEvent[] {
   if (!toolEnd) throw new Error("the recorded log has no tool");
   const { outcome: _, ...place } = toolEnd;
   const record: WireEvent = { ...place, type: "files.accessed", accesses: [] };
@@ -52,16 +52,16 @@ function withTrail(times: number): WireEvent[] {
     ...Array.from({ length: times }, () => record),
   );
 }
-/** The tool's outcome is unknown. */
-const FORGOTTEN = EVENTS.map((event): WireEvent => {
+/** The log with an unknown outcome of the tool call. */
+const UNKNOWN_OUTCOME = EVENTS.map((event): WireEvent => {
   if (event.type !== "tool.completed") return event;
   const { outcome: _, ...place } = event;
   return { ...place, type: "tool.unknown" };
 });
-/** During its tool call. */
+/** The start of the tool call. */
 const KILLED_AT = EVENTS.find(({ type }) => type === "tool.started")?.at ?? 0;
-/** The turn ends as after an internal error. */
-const BROKEN_DOWN = EVENTS.map((event): WireEvent => {
+/** The log with the end that an internal error causes. */
+const INTERNAL_ERROR = EVENTS.map((event): WireEvent => {
   if (event.type !== "turn.completed") return event;
   const { at, turn, session_id, sequence_number, usage, cost_usd } = event;
   return {
@@ -77,9 +77,9 @@ const BROKEN_DOWN = EVENTS.map((event): WireEvent => {
     agents: [],
   };
 });
-const filesWith = (changed: Partial<FinishedRun>): Partial<FinishedRun> => ({
+const runWithFiles = (changed: Partial<FinishedRun>): Partial<FinishedRun> => ({
   ...WITH_FILES,
-  ...withLog(withTrail(1)),
+  ...withLog(withFileAccesses(1)),
   ...changed,
 });
 
@@ -91,10 +91,10 @@ const expensive = REQUESTS.map((request) => ({
 const SOUND: readonly { name: string; changed: Partial<FinishedRun> }[] = [
   { name: "as recorded", changed: {} },
   { name: "with a tool whose server was called once", changed: WITH_TOOLS },
-  { name: "with all files in R2", changed: filesWith({}) },
+  { name: "with all files in R2", changed: runWithFiles({}) },
   {
     name: "with an interrupted call of a tool that is not repeatable",
-    changed: { ...WITH_TOOLS, ...withLog(FORGOTTEN), killedAt: [KILLED_AT] },
+    changed: { ...WITH_TOOLS, ...withLog(UNKNOWN_OUTCOME), killedAt: [KILLED_AT] },
   },
   {
     name: "within its caps",
@@ -104,9 +104,9 @@ const SOUND: readonly { name: string; changed: Partial<FinishedRun> }[] = [
     name: "cancelled before any tool was called",
     changed: {
       ...ofKind("recalled", { ends: ["turn.completed"] }),
-      ...withLog(FORGOTTEN),
+      ...withLog(UNKNOWN_OUTCOME),
       toolCalls: () => [],
-      cancelled: [acknowledged("completed")],
+      cancelReplies: [acknowledged("completed")],
     },
   },
 ];
@@ -114,12 +114,12 @@ const SOUND: readonly { name: string; changed: Partial<FinishedRun> }[] = [
 const ROWS: readonly { name: string; changed: Partial<FinishedRun>; wrong: string }[] = [
   {
     name: "a client that missed an event",
-    changed: { watchers: [readerOf(without("vote.cast")), ...readersOf(EVENTS)] },
+    changed: { watchers: [readerOf(logWithout("vote.cast")), ...readersOf(EVENTS)] },
     wrong: "I1: watcher 0 got",
   },
   {
     name: "a gap in the numbers",
-    changed: { replay: async () => without("vote.cast").map(toFrame) },
+    changed: { replay: async () => logWithout("vote.cast").map(toFrame) },
     wrong: "I2",
   },
   {
@@ -129,7 +129,7 @@ const ROWS: readonly { name: string; changed: Partial<FinishedRun>; wrong: strin
   },
   {
     name: "a session that is listed twice",
-    changed: { listed: async () => [SESSION, SESSION] },
+    changed: { listedIds: async () => [SESSION, SESSION] },
     wrong: "I2",
   },
   {
@@ -142,7 +142,7 @@ const ROWS: readonly { name: string; changed: Partial<FinishedRun>; wrong: strin
     changed: { turns: 2 },
     wrong: "I4: 1 turns ended instead of 2",
   },
-  { name: "a missing vote", changed: withLog(without("vote.cast")), wrong: "I6 at" },
+  { name: "a missing vote", changed: withLog(logWithout("vote.cast")), wrong: "I6 at" },
   {
     name: "a tool's call that reached its server twice",
     changed: { ...WITH_TOOLS, toolCalls: () => [TOOL_CALL, TOOL_CALL] },
@@ -166,12 +166,12 @@ const ROWS: readonly { name: string; changed: Partial<FinishedRun>; wrong: strin
   },
   {
     name: "a team with tools and no call",
-    changed: { ...WITH_TOOLS, ...withLog(FORGOTTEN), toolCalls: () => [] },
+    changed: { ...WITH_TOOLS, ...withLog(UNKNOWN_OUTCOME), toolCalls: () => [] },
     wrong: "I8: no tool was called",
   },
   {
     name: "a turn that ended by an internal error",
-    changed: { ...ofKind("hopeless"), ...withLog(BROKEN_DOWN) },
+    changed: { ...ofKind("hopeless"), ...withLog(INTERNAL_ERROR) },
     wrong: "I3: an internal error ended turn 1",
   },
   {
@@ -181,18 +181,18 @@ const ROWS: readonly { name: string; changed: Partial<FinishedRun>; wrong: strin
   },
   {
     name: "a result with another file",
-    changed: filesWith({ files: async () => ({}) }),
+    changed: runWithFiles({ files: async () => ({}) }),
     wrong: "I10: the result has the files",
   },
   {
     name: "a file that is missing in R2",
-    changed: filesWith({ stored: async () => ({ trees: {}, problems: [], left: 0 }) }),
+    changed: runWithFiles({ storedSnapshots: async () => ({ trees: {}, problems: [], left: 0 }) }),
     wrong: "I10: R2 holds",
   },
   {
     name: "an incomplete snapshot in R2",
-    changed: filesWith({
-      stored: async () => ({
+    changed: runWithFiles({
+      storedSnapshots: async () => ({
         trees: { "1/1/agent2.final": TREE },
         problems: ["a pack is torn"],
         left: 0,
@@ -202,8 +202,8 @@ const ROWS: readonly { name: string; changed: Partial<FinishedRun>; wrong: strin
   },
   {
     name: "a file that was never stored in R2",
-    changed: filesWith({
-      stored: async () => ({ trees: { "1/1/agent2.final": TREE }, problems: [], left: 1 }),
+    changed: runWithFiles({
+      storedSnapshots: async () => ({ trees: { "1/1/agent2.final": TREE }, problems: [], left: 1 }),
     }),
     wrong: "I10: 1 file jobs are still pending",
   },
@@ -214,12 +214,12 @@ const ROWS: readonly { name: string; changed: Partial<FinishedRun>; wrong: strin
   },
   {
     name: "a file tool's call with two records of accesses",
-    changed: filesWith(withLog(withTrail(2))),
+    changed: runWithFiles(withLog(withFileAccesses(2))),
     wrong: "I10: a call has two records",
   },
   {
     name: "an unknown outcome of an answered call, although nothing was killed",
-    changed: { ...WITH_TOOLS, killedAt: [], ...withLog(FORGOTTEN) },
+    changed: { ...WITH_TOOLS, killedAt: [], ...withLog(UNKNOWN_OUTCOME) },
     wrong: "is unknown although it was not interrupted",
   },
   {
@@ -263,8 +263,8 @@ const ROWS: readonly { name: string; changed: Partial<FinishedRun>; wrong: strin
     name: "an erased session that still exists",
     changed: {
       ...ofKind("erased"),
-      listed: async () => [],
-      look: async () => ({ status: 200, body: "", at: 0, tries: 1 }),
+      listedIds: async () => [],
+      sessionReply: async () => ({ status: 200, body: "", at: 0, tries: 1 }),
     },
     wrong: "the erased session answers 200",
   },

@@ -34,6 +34,6 @@ it("erased runs cost nothing, so that the tenant's ledger can be checked to the 
   }
 });
 
-it("other runs cost something", () => {
+it("runs of the kind story have known prices", () => {
   expect(rulesOf(kindOf("story")).agents.every(({ price }) => price !== null)).toBe(true);
 });

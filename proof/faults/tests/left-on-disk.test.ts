@@ -25,7 +25,7 @@ function database(file: string, text: string): DatabaseSync {
 }
 
 it.each([
-  { name: "nothing if there is no key", wrong: [] },
+  { name: "no problem if there is no key", wrong: [] },
   {
     name: "a key in an object's log",
     inObject: KEY,

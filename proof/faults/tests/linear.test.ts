@@ -41,7 +41,7 @@ describe("a history has an order", () => {
       ],
     },
   ])("$name", ({ operations }) => {
-    // A turn must end before the next starts: it may complete at any moment.
+    // Some rows have no operation that ends turn 1, because a turn may complete at any moment.
     expect(longestOrder(operations)).toBe(operations.length);
   });
 });

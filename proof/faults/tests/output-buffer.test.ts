@@ -1,10 +1,10 @@
 import { expect, it } from "vitest";
 import { OutputBuffer } from "../output-buffer";
 
-/** The kept output of a service is bounded, and no key in it is lost. */
+/** The buffer of a service's output is bounded, and lines with a key are not dropped. */
 const MOST = 1_000;
 const keptOf = (lines: readonly string[]): string => {
-  const all = new OutputBuffer({ mark: "key-", most: MOST });
+  const all = new OutputBuffer({ mark: "key-", mostChars: MOST });
   for (const line of lines) all.add(line);
   return all.text;
 };
@@ -25,18 +25,18 @@ it.each([
 ])("keeps $name", ({ lines, kept }) => expect(keptOf(lines)).toContain(kept));
 
 it.each([
-  { name: "without a key", lines: many("line") },
-  { name: "with a key in each", lines: many("key-") },
+  { name: "that contain no key", lines: many("line") },
+  { name: "that all contain a key", lines: many("key-") },
   {
-    name: "one of which exceeds the limit",
+    name: "of which one exceeds the limit",
     lines: ["x".repeat(5 * MOST), ...many("line")],
   },
-])("of lines $name keeps no more than the limit", ({ lines }) =>
+])("keeps a bounded part of lines $name", ({ lines }) =>
   expect(keptOf(lines).length).toBeLessThan(1.5 * MOST),
 );
 
-it("cleared output is gone, with its keys", () => {
-  const all = new OutputBuffer({ mark: "key-", most: MOST });
+it("drops all output when it is cleared, also lines with a key", () => {
+  const all = new OutputBuffer({ mark: "key-", mostChars: MOST });
   for (const line of ["key-1", ...many("line")]) all.add(line);
   all.clear();
   all.add("new");

@@ -32,11 +32,11 @@ it("every type of event has a place before and after it is on disk", () => {
   }
 });
 
-it("runs that exceed a budget or a deadline have their own places", () => {
+it("some places are reached by runs that exceed a budget or a deadline", () => {
   const kinds = new Set(PLACES.map(({ kind }) => kind));
   for (const kind of ["capped", "scarce", "hurried"] as const) expect(kinds).toContain(kind);
 });
 
-it("every storage fault has a name of its own", () => {
+it("every storage fault has a unique name", () => {
   expect(new Set(STORAGE_FAULTS.map(({ name }) => name)).size).toBe(STORAGE_FAULTS.length);
 });

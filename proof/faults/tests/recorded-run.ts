@@ -12,8 +12,8 @@ import { apply, emptyView } from "../../../src/protocol/view";
 import { answersBlock } from "../../../src/prompts/newer-answers";
 
 /**
- * A recorded run as clients, providers and tools see it. It breaks no promise; a test changes one
- * thing.
+ * A recorded run, as clients, providers and tools see it. The run breaks no promise. Each test
+ * changes one part of it.
  */
 export const SESSION = "session_01";
 export const CANARY = "canary-key-1";
@@ -26,7 +26,7 @@ export const EVENTS: readonly WireEvent[] = readFileSync(RECORDED, "utf8")
   .split("\n")
   .map((line) => WireEventSchema.parse({ ...JSON.parse(line), session_id: SESSION }));
 export const END_AT = EVENTS.at(-1)?.at ?? 0;
-/** The run's only tool call: the first agent's, in its second round. */
+/** The run's only tool call. The first agent made it in its second round. */
 export const TOOL_CALL = {
   name: "read_file",
   key: `${SESSION}_tool_1_1_1_2_call_1_1_1_2_1_1_use`,
@@ -65,7 +65,7 @@ export const requestOf = (
   outcome: "completed",
 });
 /** The request to a model that may use these tools and is shown these answers. */
-export function sending(
+export function requestContent(
   labels: readonly string[],
   offers: readonly string[],
 ): Pick<RecordedRequest, "body" | "asked"> {
@@ -103,11 +103,11 @@ export const REQUESTS = EVENTS.flatMap((event) => {
   );
   if (event.type !== "call.completed" || started?.type !== "call.started") return [];
   const { input_tokens, cached_tokens, output_tokens: outputTokens } = event.usage;
-  // Cached tokens have a lower price, and the ledger has only one.
+  // Without cached tokens, because they have a lower price and the ledger knows only one price.
   const inputTokens = input_tokens - cached_tokens;
   const times = { startedAt: started.at, firstByteAt: started.at, endedAt: event.at };
   const { agent, round, offers, sequence_number } = started;
-  const sent = sending(shownBy(agent, round, sequence_number), offers);
+  const sent = requestContent(shownBy(agent, round, sequence_number), offers);
   return [
     { ...requestOf(event.model, times, agent), ...sent, reported: { inputTokens, outputTokens } },
   ];
@@ -133,24 +133,24 @@ export const recordedRun = (changed: Partial<FinishedRun>): FinishedRun => ({
   canary: CANARY,
   capUsd: null,
   cancelledAt: null,
-  cancelled: [],
+  cancelReplies: [],
   killedAt: null,
   erasedAt: null,
   watchers: readersOf(EVENTS),
   requests: () => REQUESTS,
   replay: async () => EVENTS.map(toFrame),
   status: async () => statusOf(EVENTS),
-  listed: async () => [SESSION],
-  look: async () => ({ status: 404, body: "", at: END_AT, tries: 1 }),
+  listedIds: async () => [SESSION],
+  sessionReply: async () => ({ status: 404, body: "", at: END_AT, tries: 1 }),
   files: async () => ({ "a.txt": "abc" }),
   answerFiles: async () => TREE,
-  stored: async () => ({ trees: { "1/1/agent2.final": TREE }, problems: [], left: 0 }),
+  storedSnapshots: async () => ({ trees: { "1/1/agent2.final": TREE }, problems: [], left: 0 }),
   toolCalls: () => [TOOL_CALL],
   toolRequests: () => [],
   ...changed,
 });
 
-/** Another log for clients and new readers, renumbered. */
+/** The changes that give all readers another log. Renumbers the events. */
 export function withLog(
   events: readonly WireEvent[],
 ): Pick<FinishedRun, "watchers" | "replay" | "status"> {
@@ -162,7 +162,7 @@ export function withLog(
   };
 }
 
-/** The run ends as if it had been cancelled. */
+/** The recorded log with the end of a cancelled turn. */
 export const CANCELLED = EVENTS.map((event): WireEvent => {
   if (event.type !== "turn.completed") return event;
   const { at, turn, session_id, sequence_number, usage, cost_usd, winner } = event;

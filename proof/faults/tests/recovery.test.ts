@@ -4,15 +4,15 @@ import type { WireEvent } from "../../../src/protocol/events";
 import { toFrame } from "./recorded-run";
 
 /**
- * The time from a kill's signal to the first useful event of the new process. All times are ms
- * after the signal.
+ * The time from the signal of a kill until the watcher receives the first useful event of the new
+ * process. `loggedAt` and `cameAt` are ms after the signal.
  */
 
 type LoggedEvent = { type: "round.nudged" | "call.failed"; loggedAt: number; cameAt: number };
 const KILLED_AT = 5_000;
 
-function runWith(seen: readonly LoggedEvent[]) {
-  const frames = seen.map(({ type, loggedAt }, nth) => {
+function runWith(events: readonly LoggedEvent[]) {
+  const frames = events.map(({ type, loggedAt }, nth) => {
     const place = {
       turn: 1,
       attempt: 1,
@@ -40,7 +40,7 @@ function runWith(seen: readonly LoggedEvent[]) {
           };
     return toFrame(event);
   });
-  return { watchers: [{ frames, cameAt: seen.map(({ cameAt }) => KILLED_AT + cameAt) }] };
+  return { watchers: [{ frames, cameAt: events.map(({ cameAt }) => KILLED_AT + cameAt) }] };
 }
 
 const event = (loggedAt: number, cameAt: number): LoggedEvent => ({
@@ -53,41 +53,43 @@ describe("the time from a kill to the next event", () => {
   it.each([
     {
       name: "counts from the signal, not from the exit",
-      seen: [event(300, 310)],
+      events: [event(300, 310)],
       times: [310],
     },
     {
       name: "ignores events before the signal",
-      seen: [event(-20, -10), event(300, 310)],
+      events: [event(-20, -10), event(300, 310)],
       times: [310],
     },
     {
       name: "ignores events that the process logged before its exit",
-      seen: [event(10, 20), event(300, 310)],
+      events: [event(10, 20), event(300, 310)],
       times: [310],
     },
     {
       name: "ignores earlier events that arrive late",
-      seen: [event(10, 60), event(300, 310)],
+      events: [event(10, 60), event(300, 310)],
       times: [310],
     },
     {
       name: "ignores the report of an interrupted call",
-      seen: [{ type: "call.failed" as const, loggedAt: 200, cameAt: 210 }, event(300, 310)],
+      events: [{ type: "call.failed" as const, loggedAt: 200, cameAt: 210 }, event(300, 310)],
       times: [310],
     },
-    { name: "is missing if no event came", seen: [event(-20, -10)], times: [] },
-  ])("$name", ({ seen, times }) => {
+    { name: "is missing if no event came", events: [event(-20, -10)], times: [] },
+  ])("$name", ({ events, times }) => {
     expect(
-      recoveryTimes([{ killedAt: KILLED_AT, goneAt: KILLED_AT + 50, hit: [runWith(seen)] }]),
+      recoveryTimes([
+        { killedAt: KILLED_AT, goneAt: KILLED_AT + 50, activeRuns: [runWith(events)] },
+      ]),
     ).toEqual(times);
   });
 
   it("is missing for a run that was interrupted again", () => {
-    const hit = [runWith([event(300, 310)])];
-    const again = { killedAt: KILLED_AT + 200, goneAt: KILLED_AT + 250, hit };
-    expect(recoveryTimes([{ killedAt: KILLED_AT, goneAt: KILLED_AT + 50, hit }, again])).toEqual([
-      110,
-    ]);
+    const activeRuns = [runWith([event(300, 310)])];
+    const again = { killedAt: KILLED_AT + 200, goneAt: KILLED_AT + 250, activeRuns };
+    expect(
+      recoveryTimes([{ killedAt: KILLED_AT, goneAt: KILLED_AT + 50, activeRuns }, again]),
+    ).toEqual([110]);
   });
 });

@@ -16,14 +16,14 @@ import { Effects } from "../storage-faults/effects";
 const linesOf = (report: string): string[] => report.split("\n").map((line) => line.trim());
 
 describe("failures are printed with the command that repeats them", () => {
-  it("a case of kills, at its moments and places", () => {
+  it("for a case of kills: with the times and places of the kills", () => {
     const kills = [{ afterMs: 40 }, parsePoint("commit.open/vote.cast:2")];
     expect(commandOf({ seed: 5, kinds: ["story", "erased"], kills, isWanted: false })).toBe(
       "npm run faults -- --seed 5 --runs story,erased --at 40ms,commit.open/vote.cast:2",
     );
   });
 
-  it("the ledger of a campaign of kills, with all options of its plans", () => {
+  it("for the ledger of a campaign of kills: with all options of its plans", () => {
     const options = { seed: 5, kills: 174, eachPlace: 1, pairs: 6, lanes: 2 };
     expect(killsCommand({ ...options, atRandom: 10 })).toBe(
       "npm run faults -- --seed 5 --kills 174 --at-random 10 --points 1 --pairs 6 --lanes 2",
@@ -33,7 +33,7 @@ describe("failures are printed with the command that repeats them", () => {
     );
   });
 
-  it("one storage fault with the seed of its round, and the ledger with all of them", () => {
+  it("for one storage fault: with its round's seed, and for the ledger: with all faults", () => {
     const failures = [
       {
         name: "2038",
@@ -56,7 +56,7 @@ describe("failures are printed with the command that repeats them", () => {
     expect(lines).toContain("again: npm run faults -- --storage --seed 7");
   });
 
-  it("each storage fault, with its name quoted for the shell", () => {
+  it("for each storage fault: with its name quoted for the shell", () => {
     const names = STORAGE_FAULTS.map(({ name }) => name);
     const words = names
       .map((name) => storageFaultCommand(7, name).replace("npm run faults --", "printf '%s\\n'"))
@@ -65,7 +65,7 @@ describe("failures are printed with the command that repeats them", () => {
     expect(lines).toEqual(names.flatMap((name) => ["--storage", "--seed", "7", "--only", name]));
   });
 
-  it("one kind of client, with the number of histories", () => {
+  it("for one kind of client: with the number of histories", () => {
     const scenes = [
       {
         name: "3 histories",
@@ -104,7 +104,7 @@ const OF_KILLS: Figures = {
   seconds: 1,
 };
 
-describe("ordered failures that nothing met are problems", () => {
+describe("the effects of orders report", () => {
   const failures = (["fails", "lost"] as const).map((how) => ({
     seam: "d1" as const,
     match: "DELETE",
@@ -112,14 +112,14 @@ describe("ordered failures that nothing met are problems", () => {
     how,
   }));
   it.each([
-    { name: "none, if each was met at least once", met: [2, 1], unmet: [] },
+    { name: "no failure if each failure was met at least once", met: [2, 1], unmet: [] },
     {
-      name: "each unmet one, independently of the others",
+      name: "each unmet failure, independently of the others",
       met: [2, 0],
       unmet: ['d1 "DELETE" lost'],
     },
     {
-      name: "all, if the counts are missing",
+      name: "all failures if the counts are missing",
       met: [],
       unmet: ['d1 "DELETE" fails', 'd1 "DELETE" lost'],
     },
@@ -145,24 +145,24 @@ describe("ordered failures that nothing met are problems", () => {
       problems: ["the time was not read while it was wrong"],
     },
     {
-      name: "late alarms, none of which was set",
+      name: "late alarms of which none was set",
       orders: [{ alarmLateMs: 5 }],
       seen: {},
       problems: ["no late alarm was set"],
     },
     {
-      name: "no wrong clock that was read once",
+      name: "no problem if a wrong clock was read once",
       orders: [{ skewMs: 5 }, { skewMs: 6 }],
       seen: { wrongTimes: 1 },
       problems: [],
     },
     {
-      name: "no late alarms, one of which was set",
+      name: "no problem if one late alarm was set",
       orders: [{ alarmLateMs: 5 }],
       seen: { lateAlarms: 1 },
       problems: [],
     },
-    { name: "nothing without orders", orders: [{}], seen: {}, problems: [] },
+    { name: "no problem without orders", orders: [{}], seen: {}, problems: [] },
   ])("$name", ({ orders, seen, problems }) => {
     const effects = new Effects();
     for (const [nth, one] of orders.entries())
@@ -217,25 +217,35 @@ it.each([
 describe("a campaign of kills is sound", () => {
   const failure = { problems: ["I13: not finished"], folder: "a", command: "b" };
   it.each([
-    { name: "if nothing went wrong", figures: {}, ends: true },
+    { name: "if no case had a problem", figures: {}, isExpectedSound: true },
     {
       name: "if more pairs than requested were reached",
       figures: { pairs: { wanted: 1, tried: 2, reached: 2 } },
-      ends: true,
+      isExpectedSound: true,
     },
-    { name: "not if a promise was broken", figures: { failures: [failure] }, ends: false },
+    {
+      name: "not if a promise was broken",
+      figures: { failures: [failure] },
+      isExpectedSound: false,
+    },
     {
       name: "not if a place was not reached",
       figures: { places: { wanted: 1, reached: 0, missed: ["send.sent:1"] } },
-      ends: false,
+      isExpectedSound: false,
     },
     {
       name: "not if a pair was not reached",
       figures: { pairs: { wanted: 2, tried: 6, reached: 1 } },
-      ends: false,
+      isExpectedSound: false,
     },
-    { name: "not if they ended early", figures: { endedEarly: "20 cases failed" }, ends: false },
-  ])("$name", ({ figures, ends }) => expect(isSound({ ...OF_KILLS, ...figures })).toBe(ends));
+    {
+      name: "not if it ended early",
+      figures: { endedEarly: "20 cases failed" },
+      isExpectedSound: false,
+    },
+  ])("$name", ({ figures, isExpectedSound }) =>
+    expect(isSound({ ...OF_KILLS, ...figures })).toBe(isExpectedSound),
+  );
 });
 
 describe("slow readers of the largest session", () => {
@@ -245,35 +255,35 @@ describe("slow readers of the largest session", () => {
       name: "must each be disconnected",
       agents: LIMITS.agents,
       logBytes: many,
-      stayed: 1,
+      neverDisconnected: 1,
       wrong: "1 of 20 slow readers were never disconnected",
     },
     {
-      name: "must have fallen behind",
+      name: "must fall behind",
       agents: LIMITS.agents,
       logBytes: few,
-      stayed: 0,
+      neverDisconnected: 0,
       wrong: "no reader had to fall behind",
     },
     {
       name: "must each be disconnected if a smaller team writes as much",
       agents: 8,
       logBytes: many,
-      stayed: 2,
+      neverDisconnected: 2,
       wrong: "2 of 20",
     },
     {
-      name: "may all stay if a smaller team writes less",
+      name: "may all stay connected if a smaller team writes less",
       agents: 8,
       logBytes: few,
-      stayed: 20,
+      neverDisconnected: 20,
       wrong: "",
     },
     {
-      name: "are right if all were disconnected",
+      name: "cause no problem if all were disconnected",
       agents: LIMITS.agents,
       logBytes: many,
-      stayed: 0,
+      neverDisconnected: 0,
       wrong: "",
     },
   ])("$name", ({ wrong, ...met }) =>

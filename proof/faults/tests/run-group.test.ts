@@ -17,21 +17,21 @@ beforeAll(async () => {
 });
 afterAll(() => Promise.all([providers.close(), tools.close()]));
 
-/** A service that is not started. */
+/** A service that is not running. */
 const host = (): Host => ({ url, tools, killedAt: [], output: "", clearOutput: () => undefined });
 
 it.each([
   {
     name: "exceeds the total limit",
-    timeLimits: { inAllMs: 300, quietMs: 60_000 },
+    timeLimits: { totalMs: 300, quietMs: 60_000 },
     wrong: "300 ms",
   },
   {
     name: "exceeds the limit without an event",
-    timeLimits: { inAllMs: 60_000, quietMs: 300 },
+    timeLimits: { totalMs: 60_000, quietMs: 300 },
     wrong: "300 ms without an event",
   },
-])("a run is late if it $name", async ({ timeLimits, wrong }) => {
+])("reports a run that $name", async ({ timeLimits, wrong }) => {
   const group = new RunGroup(["story"], {
     service: host(),
     providers,
@@ -45,8 +45,8 @@ it("the limits of a run count from the end of the last fault", async () => {
   const calmFrom = performance.now() + 700;
   const timeLimits = () =>
     performance.now() < calmFrom
-      ? { inAllMs: 60_000, quietMs: 60_000 }
-      : { inAllMs: 60_000, quietMs: 300, since: calmFrom };
+      ? { totalMs: 60_000, quietMs: 60_000 }
+      : { totalMs: 60_000, quietMs: 300, since: calmFrom };
   const group = new RunGroup(["story"], { service: host(), providers, seed: 1, timeLimits });
   expect(await group.verdict()).toEqual([
     "story : I13: not finished after 300 ms without an event",

@@ -6,25 +6,25 @@ const LOG = "one two three";
 it.each([
   {
     name: "one copy of equal texts",
-    got: [LOG, LOG, LOG],
+    received: [LOG, LOG, LOG],
     texts: [LOG],
     places: ["0-13", "0-13", "0-13"],
   },
   {
     name: "a prefix as part of the longest text",
-    got: ["one ", LOG, ""],
+    received: ["one ", LOG, ""],
     texts: [LOG],
     places: ["0-4", "0-13", "0-0"],
   },
   {
     name: "a different text separately",
-    got: [LOG, "one too"],
+    received: [LOG, "one too"],
     texts: [LOG, "one too"],
     places: ["0-13", "13-20"],
   },
-  { name: "nothing of no texts", got: [], texts: [], places: [] },
-])("of the clients' texts keeps $name", ({ got, texts, places }) => {
-  const kept = mergeTexts(got.map((text) => Buffer.from(text)));
-  expect(kept.texts.map(String)).toEqual(texts);
-  expect(kept.places.map(({ from, to }) => `${from}-${to}`)).toEqual(places);
+  { name: "nothing if there is no text", received: [], texts: [], places: [] },
+])("the merged texts of clients contain $name", ({ received, texts, places }) => {
+  const merged = mergeTexts(received.map((text) => Buffer.from(text)));
+  expect(merged.texts.map(String)).toEqual(texts);
+  expect(merged.places.map(({ from, to }) => `${from}-${to}`)).toEqual(places);
 });

@@ -5,9 +5,10 @@ import { expect, it } from "vitest";
 import { wranglerQuietly } from "../../../local/bundle/wrangler";
 import { CONTROL_PATH, HALTED } from "../build/orders";
 
+/** Texts that occur only in the test build. */
 const MARKS = [CONTROL_PATH, HALTED, "faultyContext", "commit.durable", "crashingFetch"];
 
-async function bundled(...entry: string[]): Promise<string> {
+async function bundleOf(...entry: string[]): Promise<string> {
   const dir = await mkdtemp(path.join(tmpdir(), "massgen-bundle-"));
   try {
     await wranglerQuietly([
@@ -29,8 +30,8 @@ async function bundled(...entry: string[]): Promise<string> {
 }
 
 it("the deployed bundle has no crash points and accepts no orders", async () => {
-  const shipped = await bundled();
+  const shipped = await bundleOf();
   expect(MARKS.filter((mark) => shipped.includes(mark))).toEqual([]);
-  const faulty = await bundled("proof/faults/build/faulty-worker.ts");
+  const faulty = await bundleOf("proof/faults/build/faulty-worker.ts");
   expect(MARKS.filter((mark) => faulty.includes(mark))).toEqual(MARKS);
 });

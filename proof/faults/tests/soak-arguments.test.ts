@@ -10,7 +10,7 @@ it.each([
     typed: { soak: "10080", sessions: "4", seed: "7" },
     expected: { minutes: 10_080, sessions: 4 },
   },
-])("a soak with the options $typed is $expected", ({ typed, expected }) => {
+])("a soak with the options $typed is parsed as $expected", ({ typed, expected }) => {
   expect(parseSoakArguments(typed)).toEqual(expected);
 });
 
@@ -21,7 +21,7 @@ it.each([
     message: "--soak is at most a week (10080 minutes), not 10081.",
   },
   {
-    name: "of no time",
+    name: "of zero minutes",
     typed: { soak: "0" },
     message: '--soak is a whole number from 1, not "0".',
   },
@@ -31,7 +31,7 @@ it.each([
     message: '--sessions is a whole number from 1, not "0".',
   },
   {
-    name: "with some faults only",
+    name: "with a selection of faults",
     typed: { soak: "5", only: "D1" },
     message: "--soak does not support --only. It supports --sessions and --seed.",
   },
@@ -44,7 +44,7 @@ it.each([
   expect(() => parseSoakArguments(typed)).toThrow(new UsageError(message));
 });
 
-it("a soak is refused only if the disk has too little space", async () => {
+it("a soak is refused if the disk has too little space, and only then", async () => {
   const refused = refuseFullDisk(tmpdir(), 1e15);
   await expect(refused).rejects.toThrow(UsageError);
   await expect(refused).rejects.toThrow(

@@ -1,35 +1,36 @@
 import { describe, expect, it } from "vitest";
 import { DRAWN, type Kind, KINDS } from "../runs/kinds";
-import { sessionDraw, someOf, faultDraw } from "../soak/draw";
+import { sessionDraw, pickSome, faultDraw } from "../soak/draw";
 import { SOAK_FAULTS } from "../soak/soak-faults";
 import { STORAGE_FAULTS } from "../storage-faults/list";
 import { Chance } from "../../../simulated/chance";
 
-const first = <One>(count: number, draw: (nth: number) => One): One[] =>
+const drawMany = <One>(count: number, draw: (nth: number) => One): One[] =>
   Array.from({ length: count }, (_, nth) => draw(nth));
-const kinds = (seed: number) => first(500, (nth) => sessionDraw(seed, nth).kind);
-const faultNames = (seed: number) => first(500, (nth) => faultDraw(seed, nth).fault.name);
+const drawnKinds = (seed: number) => drawMany(500, (nth) => sessionDraw(seed, nth).kind);
+const faultNames = (seed: number) => drawMany(500, (nth) => faultDraw(seed, nth).fault.name);
 
 describe("draws from a seed", () => {
   it.each([
-    { what: "sessions", of: kinds },
-    { what: "faults", of: faultNames },
-  ])("are $what: equal for equal seeds, different for others", ({ of }) => {
-    expect(of(5)).toEqual(of(5));
-    expect(of(5)).not.toEqual(of(6));
-    expect(of(5).slice(1)).not.toEqual(of(6).slice(0, -1)); // Nor the same draws shifted by one.
+    { what: "sessions", drawAll: drawnKinds },
+    { what: "faults", drawAll: faultNames },
+  ])("of $what are equal for equal seeds and different for other seeds", ({ drawAll }) => {
+    expect(drawAll(5)).toEqual(drawAll(5));
+    expect(drawAll(5)).not.toEqual(drawAll(6));
+    // Also not equal if shifted by one draw.
+    expect(drawAll(5).slice(1)).not.toEqual(drawAll(6).slice(0, -1));
   });
 
-  it("are sessions of every drawn kind, each with its own seed", () => {
-    expect(new Set(kinds(5))).toEqual(new Set(DRAWN));
+  it("include sessions of every kind that may be drawn, each with its own seed", () => {
+    expect(new Set(drawnKinds(5))).toEqual(new Set(DRAWN));
     const all: [string, Kind][] = Object.entries(KINDS);
     expect(DRAWN).toEqual(all.flatMap(([name, { isOnlyByName }]) => (isOnlyByName ? [] : [name])));
-    expect(new Set(first(500, (nth) => sessionDraw(5, nth).seed)).size).toBe(500);
+    expect(new Set(drawMany(500, (nth) => sessionDraw(5, nth).seed)).size).toBe(500);
   });
 
-  it("are all faults, each for one to five sessions", () => {
+  it("include all faults, each for one to five sessions", () => {
     expect(new Set(faultNames(5))).toEqual(new Set(SOAK_FAULTS.map(({ name }) => name)));
-    expect(new Set(first(500, (nth) => faultDraw(5, nth).targets))).toEqual(
+    expect(new Set(drawMany(500, (nth) => faultDraw(5, nth).targets))).toEqual(
       new Set([1, 2, 3, 4, 5]),
     );
   });
@@ -40,10 +41,10 @@ describe("of the active sessions", () => {
     { name: "as many as requested", count: 3, found: 3 },
     { name: "all, if there are fewer", count: 9, found: 5 },
     { name: "none, if none is requested", count: 0, found: 0 },
-  ])("$name are chosen, each once", ({ count, found }) => {
-    const some = someOf([1, 2, 3, 4, 5], count, new Chance(3));
-    expect(new Set(some).size).toBe(found);
-    expect(some).toHaveLength(found);
+  ])("$name are picked, each at most once", ({ count, found }) => {
+    const picked = pickSome([1, 2, 3, 4, 5], count, new Chance(3));
+    expect(new Set(picked).size).toBe(found);
+    expect(picked).toHaveLength(found);
   });
 });
 
@@ -52,7 +53,7 @@ describe("faults of a soak", () => {
     expect(new Set(SOAK_FAULTS.map(({ name }) => name)).size).toBe(SOAK_FAULTS.length);
   });
 
-  it("need no new process: nothing kills or changes the clock", () => {
+  it("need no new process: no fault kills the service or changes the clock", () => {
     const orders = SOAK_FAULTS.flatMap((fault) => (fault.does === "orders" ? [fault.orders] : []));
     expect(orders.length).toBeGreaterThan(20);
     expect(orders.filter(({ crash, skewMs, isFrozen }) => crash || skewMs || isFrozen)).toEqual([]);

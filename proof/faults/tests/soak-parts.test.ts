@@ -17,14 +17,14 @@ const URL = "http://127.0.0.1:1";
 let folder = "";
 let tools: ToolServer;
 let ledger: LedgerLog;
-const kept = new Set<string>();
+const keptFolders = new Set<string>();
 beforeAll(async () => {
   folder = mkdtempSync(path.join(tmpdir(), "massgen-soak-parts-"));
   [tools, ledger] = [await startToolServer(), await LedgerLog.open()];
 });
 afterEach(() => {
-  for (const one of kept) rmSync(one, { recursive: true, force: true });
-  kept.clear();
+  for (const one of keptFolders) rmSync(one, { recursive: true, force: true });
+  keptFolders.clear();
 });
 afterAll(async () => {
   rmSync(folder, { recursive: true });
@@ -32,8 +32,8 @@ afterAll(async () => {
 });
 
 describe("sessions that cannot be played", () => {
-  /** Their servers cannot be started. */
-  async function played(mostFailures: number) {
+  /** Plays sessions whose servers cannot be started, until there are so many failures. */
+  async function playUntilFailures(mostFailures: number) {
     const over = new AbortController();
     const failures: SoakFailure[] = [];
     const service = {
@@ -55,7 +55,7 @@ describe("sessions that cannot be played", () => {
       startServers: () => Promise.reject(new Error("no port is free")),
       onFailure: (failure) => {
         failures.push(failure);
-        kept.add(failure.folder);
+        keptFolders.add(failure.folder);
         if (failures.length >= mostFailures) over.abort();
       },
     });
@@ -64,7 +64,7 @@ describe("sessions that cannot be played", () => {
   }
 
   it("are separate failures until the end", async () => {
-    const { pool, failures } = await played(7);
+    const { pool, failures } = await playUntilFailures(7);
     expect(failures.length).toBeGreaterThanOrEqual(7);
     expect(failures.length).toBeLessThan(7 + 3); // Each of three lanes ends its current session.
     expect(new Set(failures.map(({ name }) => name)).size).toBe(failures.length);
@@ -73,8 +73,8 @@ describe("sessions that cannot be played", () => {
     expect(pool.targets).toEqual([]);
   });
 
-  it("leave a printed key only in the evidence", async () => {
-    const { pool, service, failures } = await played(1);
+  it("leave a printed key in the evidence, and report it only once", async () => {
+    const { pool, service, failures } = await playUntilFailures(1);
     await pool.checkOutput();
     const reported = failures.at(-1);
     expect(reported).toMatchObject({
@@ -91,11 +91,11 @@ describe("sessions that cannot be played", () => {
   });
 });
 
-describe("a pause", () => {
+describe("a pause of the session pool", () => {
   it("starts after the active sessions, and no session begins during it", async () => {
     const over = new AbortController();
     const failed: string[] = [];
-    let begun = 0;
+    let startedCount = 0;
     const service = { url: URL, tools, killedAt: [], output: "", clearOutput: () => undefined };
     const pool = new SessionPool({
       ...{
@@ -108,34 +108,34 @@ describe("a pause", () => {
         quietSince: () => null,
       },
       startServers: async () => {
-        begun += 1;
+        startedCount += 1;
         await sleep(30);
         throw new Error("no port is free");
       },
       onFailure: ({ name, folder: one }) => {
         failed.push(name);
-        kept.add(one);
+        keptFolders.add(one);
       },
     });
     const playing = pool.playUntil(over.signal);
-    while (begun < 4) await sleep(1);
-    const seen: { begun: number; over: number }[] = [];
+    while (startedCount < 4) await sleep(1);
+    const seen: { startedCount: number; over: number }[] = [];
     await pool.rest(async () => {
-      seen.push({ begun, over: failed.length });
+      seen.push({ startedCount, over: failed.length });
       await sleep(100);
-      seen.push({ begun, over: failed.length });
+      seen.push({ startedCount, over: failed.length });
     });
-    while (begun < 12) await sleep(1);
+    while (startedCount < 12) await sleep(1);
     over.abort();
     await playing;
     const [first, last] = seen;
-    expect(first?.over).toBe(first?.begun);
+    expect(first?.over).toBe(first?.startedCount);
     expect(last).toEqual(first);
-    expect(failed).toHaveLength(begun);
+    expect(failed).toHaveLength(startedCount);
   });
 });
 
-it("a failure without evidence is reported", async () => {
+it("a failure is reported also if its evidence cannot be kept", async () => {
   const failures: SoakFailure[] = [];
   const service = { url: URL, tools, killedAt: [], output: "", clearOutput: () => undefined };
   const pool = new SessionPool({
@@ -170,7 +170,7 @@ describe("samples", () => {
         storage: folder,
         everyMs: 5,
         ended: () => 4,
-        leastDiskBytes: 1,
+        minFreeBytes: 1,
         onFull: () => {},
       },
       ...more,
@@ -191,25 +191,25 @@ describe("samples", () => {
 
   it("report a nearly full disk", async () => {
     const over = new AbortController();
-    const all = sampler({ leastDiskBytes: 1e18, onFull: () => over.abort(), everyMs: 60_000 });
+    const all = sampler({ minFreeBytes: 1e18, onFull: () => over.abort(), everyMs: 60_000 });
     await all.sampleUntil(over.signal, performance.now());
     expect(all.samples).toHaveLength(1);
   });
 
   it.each([
-    { name: "whose process is gone", gone: { pid: 2 ** 30 }, message: "ENOENT" },
+    { name: "whose process is gone", changedOptions: { pid: 2 ** 30 }, message: "ENOENT" },
     {
       name: "whose folder is gone",
-      gone: { storage: "/nowhere" },
+      changedOptions: { storage: "/nowhere" },
       message: "du reported no size of /nowhere",
     },
-  ])("end with a service $name", async ({ gone, message }) => {
+  ])("end with a service $name", async ({ changedOptions, message }) => {
     await expect(
-      sampler(gone).sampleUntil(new AbortController().signal, performance.now()),
+      sampler(changedOptions).sampleUntil(new AbortController().signal, performance.now()),
     ).rejects.toThrow(message);
   });
 
-  it("share one connection, also at rest: with two the inspector answers neither", async () => {
+  it("use one connection, also at rest, because with two the inspector does not answer", async () => {
     const idle = createServer((_, res) => res.end("{}")).listen(0, "127.0.0.1");
     await once(idle, "listening");
     const address = idle.address();
@@ -226,20 +226,20 @@ describe("samples", () => {
     };
     const over = new AbortController();
     const all = sampler({ url, connect });
-    const looking = all.sampleUntil(over.signal, performance.now());
+    const sampling = all.sampleUntil(over.signal, performance.now());
     expect(await all.sampleAtRest(performance.now())).toMatchObject({ live: 7 });
     over.abort();
-    await looking;
+    await sampling;
     all.close();
     expect(connections).toEqual({ open: 0, made: 1 });
     idle.close();
   }, 20_000);
 
-  it("that fail at the end are ignored", async () => {
+  it("that fail after the end of the soak are ignored", async () => {
     const over = new AbortController();
-    const looking = sampler({ storage: "/nowhere" }).sampleUntil(over.signal, performance.now());
+    const sampling = sampler({ storage: "/nowhere" }).sampleUntil(over.signal, performance.now());
     over.abort();
-    await looking;
+    await sampling;
   });
 });
 

@@ -10,13 +10,13 @@ const FULL = "HTTP/1.1 429 Too Many Requests\r\ncontent-length: 0\r\n\r\n";
 let server: Server;
 afterEach(() => server.close());
 
-/** A server that answers the n-th connection, from 1, in this way. */
+/** A server that answers its n-th connection, counted from 1, with a call of `answer`. */
 async function serverOf(answer: (nth: number, socket: Socket) => void): Promise<string> {
   let nth = 0;
   server = createServer((socket) => {
     nth += 1;
-    const place = nth;
-    socket.on("error", () => undefined).once("data", () => answer(place, socket));
+    const connection = nth;
+    socket.on("error", () => undefined).once("data", () => answer(connection, socket));
   });
   server.listen(0, "127.0.0.1");
   await once(server, "listening");
@@ -27,41 +27,46 @@ async function serverOf(answer: (nth: number, socket: Socket) => void): Promise<
 type Case = {
   name: string;
   answer: (nth: number, socket: Socket) => void;
-  /** How long a place may stay taken. */
-  fullForMs?: number;
+  /** How long a refused connection retries. */
+  retryForMs?: number;
   vanished: number;
   others: string[];
 };
 
 it.each<Case>([
-  { name: "admitted ones", answer: (_, socket) => socket.write(ADMITTED), vanished: 3, others: [] },
   {
-    name: "those admitted after a retry",
+    name: "admitted connections",
+    answer: (_, socket) => socket.write(ADMITTED),
+    vanished: 3,
+    others: [],
+  },
+  {
+    name: "connections that were admitted after a retry",
     answer: (nth, socket) => socket.write(nth <= 3 ? FULL : ADMITTED),
     vanished: 3,
     others: [],
   },
   {
-    name: "not those that retried for too long",
+    name: "no connection that was refused until the time limit",
     answer: (_, socket) => socket.write(FULL),
-    fullForMs: 200,
+    retryForMs: 200,
     vanished: 0,
     others: ["429", "429", "429"],
   },
   {
-    name: "not those that received another status",
+    name: "no connection that received another status",
     answer: (nth, socket) => socket.write(nth === 1 ? "HTTP/1.1 404 Not Found\r\n\r\n" : ADMITTED),
     vanished: 2,
     others: ["404"],
   },
   {
-    name: "not those that received no reply",
+    name: "no connection that received no reply",
     answer: (nth, socket) => (nth === 1 ? socket.end() : socket.write(ADMITTED)),
     vanished: 2,
     others: ["closed without an answer"],
   },
   {
-    name: "those whose reply came in parts",
+    name: "connections whose reply came in parts",
     answer: (_, socket) => {
       socket.write("HTTP/1.");
       setTimeout(() => socket.write(ADMITTED.slice("HTTP/1.".length)), 20);
@@ -69,9 +74,9 @@ it.each<Case>([
     vanished: 3,
     others: [],
   },
-])("counts as vanished $name", async ({ answer, fullForMs, vanished, others }) => {
+])("counts as vanished $name", async ({ answer, retryForMs, vanished, others }) => {
   const origin = await serverOf(answer);
-  expect(await connectAndReset(origin, "/events", 3, fullForMs)).toEqual({ vanished, others });
+  expect(await connectAndReset(origin, "/events", 3, retryForMs)).toEqual({ vanished, others });
 });
 
 it("no connection vanishes if the server is closed", async () => {

@@ -5,10 +5,10 @@ import { DatabaseSync } from "node:sqlite";
 import { afterEach, beforeEach, expect, it } from "vitest";
 import { toFinishedRuns, ledgerProblems } from "../runs/tenant-ledger";
 
-/** A completed run for half a dollar. */
+/** A completed run that cost half a dollar. */
 const run = (session: string) => ({ session, ends: [{ turn: 1, usd: 0.5 }] });
-/** A run that was erased before its end was seen. */
-const GONE = { session: "gone", ends: [] };
+/** A run that was erased before a client received its end. */
+const ERASED = { session: "gone", ends: [] };
 const LEASE_OF = (session: string) => `INSERT INTO leases VALUES ('${session}', 1)`;
 const CHARGED = (session: string, usd = 0.5) =>
   `INSERT INTO settled VALUES ('${session}', 1); INSERT INTO spend VALUES ('${session}', ${usd})`;
@@ -29,7 +29,7 @@ function write(className: string, tables: string, sql: string): void {
 }
 
 it.each([
-  { name: "nothing if each turn was charged once", tenant: CHARGED("s"), wrong: [] },
+  { name: "no problem if each turn was charged once", tenant: CHARGED("s"), wrong: [] },
   {
     name: "a lease that is still held",
     tenant: `${CHARGED("s")}; ${LEASE_OF("s")}`,
@@ -52,7 +52,7 @@ it.each([
     wrong: ['the tenant never received {"session":"s"}'],
   },
   {
-    name: "nothing of a failed run",
+    name: "no problem of a failed run",
     tenant: LEASE_OF("s"),
     session: UNDELIVERED("s"),
     isSound: false,
@@ -66,21 +66,21 @@ it.each([
     wrong: ['the tenant never received {"session":"s"}'],
   },
   {
-    name: "nothing of an erased run, which costs nothing",
+    name: "no problem of an erased run, which costs nothing",
     tenant: `${CHARGED("s")}; INSERT INTO settled VALUES ('gone', 1)`,
-    others: [GONE],
+    others: [ERASED],
     wrong: [],
   },
   {
     name: "a sum that is too low, beside an erased run",
     tenant: CHARGED("s", 0.1),
-    others: [GONE],
+    others: [ERASED],
     wrong: ["$0.1 were charged for turns of $0.5"],
   },
   {
     name: "a turn that was charged twice, beside an erased run",
     tenant: CHARGED("s", 1),
-    others: [GONE],
+    others: [ERASED],
     wrong: ["$1 were charged for turns of $0.5"],
   },
 ])(
@@ -98,7 +98,7 @@ it.each([
   },
 );
 
-it("the ends of a run with an unreadable frame are not needed", () => {
+it("a failed run has no ends, because its frames may be unreadable", () => {
   const runs = [{ session: "s", watchers: [{ frames: [Buffer.from("event: x\n\n")] }] }];
   expect(toFinishedRuns({ runs, problems: ["I1: a frame"] })).toEqual({
     runs: [{ session: "s", ends: [] }],
