@@ -110,7 +110,7 @@ export const CAMPAIGNS: readonly Campaign[] = [
     file: "proof/wire-faults/silence.proof.test.ts",
     about: "providers that stop sending, in whole runs",
     counts: [],
-    isTimed: true,
+    isWaiting: true,
   },
   {
     file: "proof/faults/faults-command.proof.test.ts",
@@ -139,7 +139,6 @@ export const CAMPAIGNS: readonly Campaign[] = [
     file: "proof/bench/bench.proof.test.ts",
     about: "the benchmark in its smallest size",
     counts: ["bench_trials", "bench_figures"],
-    isTimed: true,
   },
   {
     file: "proof/mutation/mutation-crew.proof.test.ts",

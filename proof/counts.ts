@@ -22,15 +22,15 @@ export const COUNTS = {
   /** Seeds of the simulated service that are also replayed, restored and compared one by one. */
   engine_seeds: { change: 4, nightly: 40, release: 40 },
   /** Bugs that are planted in the code, one at a time; the simulation must catch each of them. */
-  planted_bugs: { change: 10, nightly: ALL, release: ALL },
+  planted_bugs: { change: 8, nightly: ALL, release: ALL },
   /** SIGKILLs of the real runtime, at named places and at random moments together. */
-  kills: { change: 22, nightly: 174, release: 1_000 },
+  kills: { change: 14, nightly: 174, release: 1_000 },
   /** Named places at which the runtime is killed. */
-  kill_places: { change: 14, nightly: ALL, release: ALL },
+  kill_places: { change: 8, nightly: ALL, release: ALL },
   /** Kills at each of these places. */
   kills_at_each_place: { change: 1, nightly: 1, release: 3 },
   /** Kills at random moments of a run. */
-  random_kills: { change: 4, nightly: 10, release: 100 },
+  random_kills: { change: 3, nightly: 10, release: 100 },
   /** Kills at one place, then at another while the service recovers. */
   kill_pairs: { change: 1, nightly: 6, release: 40 },
   /** Faults of R2, D1, the alarm and the clock in runs of the real service. */
