@@ -76,6 +76,10 @@ export type BoardAgent = {
   /** Whether the agent has started a round since its first answer. */
   hasContinued: boolean;
   consecutiveFailedRounds: number;
+  /** Time of its newest answer or vote; `null` before its first answer. */
+  decidedAt: number | null;
+  /** Times of the first and the last failed try since its last completed call; `null` if none. */
+  failing: { firstAt: number; lastAt: number } | null;
 };
 
 /** A requested tool call without a result. */
@@ -160,6 +164,8 @@ export const newAgent = (rules: AgentRules, index: number): BoardAgent => ({
   lastRoundNumber: 0,
   hasContinued: false,
   consecutiveFailedRounds: 0,
+  decidedAt: null,
+  failing: null,
 });
 
 /** A tool of an agent: from its config, or from the last listing of a server in this turn. */

@@ -1,5 +1,6 @@
 import type { EventOf, Purpose } from "../src/protocol/events";
 import { agentOf, type Board, type BoardAgent } from "./board";
+import { earliestRetry, isGivenUp } from "./failing-members";
 import { type Invariant, type Moment, type NumberedEvent, unless } from "./types";
 
 /** The longest delay that a provider may ask for. A call with a longer delay is not retried. */
@@ -29,11 +30,12 @@ export const retries: Invariant = {
 
 /** A new call starts with try 1. A retry starts when it is due, with the next number. */
 function tryViolations(event: EventOf<"call.started">, board: Board): string[] {
-  const round = agentOf(board, event.agent)?.round;
+  const agent = agentOf(board, event.agent);
+  const round = agent?.round;
   const last = round?.lastCallEnd;
   if (last?.type !== "call.failed")
     return unless(event.try === 1, `a new call starts with try ${event.try}`);
-  const retryAt = last.retry_at ?? Number.POSITIVE_INFINITY;
+  const retryAt = agent ? earliestRetry(board, agent) : 0;
   return [
     ...unless(
       event.at >= retryAt,
@@ -257,12 +259,14 @@ function failedRoundViolations(
   event: EventOf<"round.failed">,
   { board, next }: EventContext,
 ): string[] {
-  const failedRounds = (agentOf(board, event.agent)?.consecutiveFailedRounds ?? 0) + 1;
+  const agent = agentOf(board, event.agent);
+  const failedRounds = (agent?.consecutiveFailedRounds ?? 0) + 1;
   const fails = failsNext(event, next);
+  const mayFail = failedRounds >= 3 || (agent && isGivenUp(board, agent, event.at));
   return [
     ...unless(failedRounds <= 3, "more than 3 failed rounds in a row"),
     ...unless(failedRounds < 3 || fails, "3 failed rounds in a row, but the agent continues"),
-    ...unless(failedRounds >= 3 || !fails, `the agent failed after ${failedRounds} failed rounds`),
+    ...unless(mayFail || !fails, `the agent failed after ${failedRounds} failed rounds`),
   ];
 }
 

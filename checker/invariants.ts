@@ -5,6 +5,7 @@ import { compaction } from "./compaction";
 import { cutReplies } from "./cut-replies";
 import { deferrals } from "./deferrals";
 import { fallbacks } from "./fallbacks";
+import { failingMembers } from "./failing-members";
 import { failures, probes, retries } from "./failures";
 import { hostedTools } from "./hosted";
 import { keptTexts } from "./kept";
@@ -68,6 +69,7 @@ export const INVARIANTS: readonly Invariant[] = [
   retries,
   failures,
   probes,
+  failingMembers,
   dropOuts,
   keptTexts,
   roundLimits,

@@ -1,5 +1,6 @@
 import type { EventOf } from "../src/protocol/events";
 import { agentOf, type Board, type BoardAgent } from "./board";
+import { isGivenUp } from "./failing-members";
 import { callsOf, effectsOf, firstAnswerClock, isOld, roundClock } from "./round-limits";
 import { type Invariant, type Moment, type NumberedEvent, unless } from "./types";
 
@@ -64,7 +65,8 @@ function dropOutViolations(
       return unless(hasLostRound(agent, compactions), "a round failed without a loss");
     case "answer.submitted": {
       const isDue = isFirstRoundOver(event, board) || isUndecided(agent) || isAtCap(board, agent);
-      const isLastResort = isEnding(event, next) || isLoss(previous, agent.id);
+      const isLastResort =
+        isEnding(event, next) || isLoss(previous, agent.id) || isGivenUp(board, agent, event.at);
       return [
         ...unless(
           event.origin === "tool" || isDue || isLastResort,
@@ -79,13 +81,17 @@ function dropOutViolations(
     case "agent.failed": {
       const isOver = isFirstRoundOver(event, board) || isUndecided(agent) || isAtCap(board, agent);
       const isSpent = agent.answers === 0 && isOver;
-      return unless(isSpent || isLoss(previous, agent.id), "an agent failed without a loss");
+      return unless(
+        isSpent || isLoss(previous, agent.id) || isGivenUp(board, agent, event.at),
+        "an agent failed without a loss",
+      );
     }
     case "agent.abstained":
       return unless(
         capped.has(agent.id) ||
           isAtCap(board, agent) ||
           isUndecided(agent) ||
+          isGivenUp(board, agent, event.at) ||
           event.at >= roundClock(board, agent).endAt,
         "an agent abstained although it is at no limit",
       );

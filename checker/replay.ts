@@ -107,6 +107,7 @@ function applyAgentEvent(board: Board, agent: BoardAgent, event: AgentEvent): vo
       return addAnswer(board, agent, event);
     case "vote.cast":
       agent.vote = event.revision;
+      agent.decidedAt = event.at;
       agent.reasonBytes = Buffer.byteLength(event.reason);
       agent.lastVote = event.revision;
       agent.consecutiveFailedRounds = 0;
@@ -167,6 +168,7 @@ function applyEffect(board: Board, agent: BoardAgent, event: EffectEvent): void 
       board.openCalls.delete(event.call);
       board.spent = plus(board.spent, chargeOf(event));
       if (round?.purpose === "coordination") agent.completedCalls += 1;
+      agent.failing = null;
       const requested = event.tools.map(({ tool_call, name }) => ({
         toolCall: tool_call,
         name,
@@ -191,6 +193,8 @@ function applyEffect(board: Board, agent: BoardAgent, event: EffectEvent): void 
       round.lastCallEnd = event;
       if (event.class === "interrupted") round.interruptions += 1;
       else round.failedTries += 1;
+      if (round.purpose === "coordination" && !NO_FAILURE.has(event.class))
+        agent.failing = { firstAt: agent.failing?.firstAt ?? event.at, lastAt: event.at };
       return;
     case "tool.started":
       board.effects += 1;
@@ -206,6 +210,9 @@ function applyEffect(board: Board, agent: BoardAgent, event: EffectEvent): void 
     }
   }
 }
+
+/** A call that a restart or the service itself ended has not failed. */
+const NO_FAILURE: ReadonlySet<string> = new Set(["interrupted", "cancelled"]);
 
 /** The fields of an event that identify a tool call. */
 type ToolEvent = { agent: string; round: number; tool_call: string };
@@ -257,6 +264,7 @@ function show(board: Board, agent: BoardAgent, labels: readonly string[]): void 
 function addAnswer(board: Board, agent: BoardAgent, event: EventOf<"answer.submitted">): void {
   const { revision, label, content, snapshot, origin, files } = event;
   const kind = { isPartial: origin === "partial", changedFiles: files === "workspace" };
+  agent.decidedAt = event.at;
   board.answers.push({ revision, label, content, snapshot, agent: agent.id, ...kind });
   if (board.answers.length === 2) board.secondAnswerAt = event.at;
   agent.answers += 1;

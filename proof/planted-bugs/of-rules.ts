@@ -221,6 +221,41 @@ export const BUGS_OF_RULES: readonly PlantedBug[] = [
     invariant: "news",
   },
   {
+    name: "the last live agent is given up because its calls fail",
+    file: "src/coordination/attempt/failing-members.ts",
+    find: "if (others.length === 0 || !others.every(hasDecided)) return null;",
+    replace: "if (!others.every(hasDecided)) return null;",
+    invariant: "leaving",
+  },
+  {
+    name: "a failing member is given up while one of its calls is open",
+    file: "src/coordination/attempt/failing-members.ts",
+    find: "if (!grace || at < grace.endsAt || call?.inFlight) return false;",
+    replace: "if (!grace || at < grace.endsAt) return false;",
+    invariant: "leaving",
+  },
+  {
+    name: "a failing member is given up without one more try",
+    file: "src/coordination/attempt/failing-members.ts",
+    find: "return mustWaitLonger || hasTriedSince(agent, grace);",
+    replace: "return mustWaitLonger || agent.failing !== undefined;",
+    invariant: "leaving",
+  },
+  {
+    name: "a team waits for a failing member without end",
+    file: "src/coordination/attempt/failing-members.ts",
+    find: "if (!grace || at < grace.endsAt || call?.inFlight) return false;",
+    replace: "if (!grace || at < grace.endsAt + 3_600_000 || call?.inFlight) return false;",
+    invariant: "failing",
+  },
+  {
+    name: "a member is still failing after one of its calls completed",
+    file: "src/coordination/call/evolve-call.ts",
+    find: "updateAgent(charged, agent, ({ failing: _, ...state }) => ({",
+    replace: "updateAgent(charged, agent, (state) => ({",
+    invariant: "leaving",
+  },
+  {
     name: "a sixth try of a call",
     file: "src/coordination/call/failure.ts",
     find: "if (tries >= LIMITS.triesPerCall ||",
@@ -237,8 +272,8 @@ export const BUGS_OF_RULES: readonly PlantedBug[] = [
   {
     name: "a provider's retry delay is ignored",
     file: "src/coordination/call/calls.ts",
-    find: "return Math.round(Math.max(retryAfterMs ?? 0, backoff));",
-    replace: "return Math.round(backoff + 0 * (retryAfterMs ?? 0));",
+    find: "return Math.round(Math.max(retryAfterMs ?? 0, delay));",
+    replace: "return Math.round(delay + 0 * (retryAfterMs ?? 0));",
     invariant: "tries",
   },
   {

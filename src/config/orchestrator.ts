@@ -81,6 +81,7 @@ type Timeouts = Pick<
   | "initial_round_timeout_ms"
   | "subsequent_round_timeout_ms"
   | "round_timeout_grace_ms"
+  | "failing_member_grace_ms"
 >;
 
 /** Reads the time limits of `timeout_settings`. */
@@ -91,6 +92,7 @@ export function readTimeouts(section: Section): Timeouts {
     initial_round_timeout_ms: toMs(readSetting(section, TIMEOUTS.firstRound)),
     subsequent_round_timeout_ms: toMs(readSetting(section, TIMEOUTS.laterRounds)),
     round_timeout_grace_ms: readSetting(section, TIMEOUTS.grace) * 1000,
+    failing_member_grace_ms: readSetting(section, TIMEOUTS.failingMember) * 1000,
   };
 }
 

@@ -208,6 +208,12 @@ export const TIMEOUTS = {
     120,
     "Seconds after a round's time limit in which the agent may still use tools. Then it has 60 seconds to answer or vote.",
   ),
+  failingMember: setting(
+    "failing_member_grace_seconds",
+    integer(0, MAX_TIMEOUT_SECONDS),
+    5,
+    "Seconds that the team waits for an agent whose calls fail, once all other agents have decided. Then this agent drops out.",
+  ),
 } as const;
 
 export const UI = {

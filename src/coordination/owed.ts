@@ -1,3 +1,4 @@
+import { nextCallAt } from "./attempt/failing-members";
 import { reserve } from "./budget/budget";
 import {
   callId,
@@ -120,7 +121,7 @@ function modelCall(turn: TurnState, agent: AgentState, round: RoundState): Model
     agent: agent.index,
     round: round.number,
     purpose: round.purpose,
-    notBefore: call.notBefore,
+    notBefore: nextCallAt(turn, agent),
   };
 }
 

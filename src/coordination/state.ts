@@ -197,6 +197,13 @@ export type AgentState = {
   released: boolean;
   /** Failed rounds in a row. */
   failedRounds: number;
+  /**
+   * Unix ms of the agent's newest answer or vote. Omitted if the rules do not limit the wait for
+   * failing members.
+   */
+  decidedAt?: number;
+  /** The failed tries since its last completed call. Omitted if there are none, or as above. */
+  failing?: FailedTries;
   /** Whether a call of the agent was started, even if it failed. */
   called: boolean;
   completedCalls: number;
@@ -205,6 +212,9 @@ export type AgentState = {
   /** Why the agent abstained; `null` if it has not abstained. */
   abstained: Problem | null;
 };
+
+/** `firstAt` and `lastAt`: unix ms of the first and the last failed try. `problem`: of the last. */
+export type FailedTries = { firstAt: number; lastAt: number; problem: Problem };
 
 export type RoundState = {
   number: number;
@@ -251,6 +261,8 @@ export type CallState = {
   unreachable?: { since: number; probes: number };
   /** Unix ms; the call is not sent before. */
   notBefore: number;
+  /** Set if the provider asked to wait until `notBefore`. */
+  providerAskedToWait?: true;
   inFlight: boolean;
   /** Input tokens of a call that was deferred for lack of budget; `null` if it was not. */
   deferred: number | null;

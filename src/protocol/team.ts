@@ -163,6 +163,11 @@ export const TeamRulesSchema = z.object({
     .describe(
       "Milliseconds after a round's time limit during which the agent may still use tools. Omitted: 0",
     ),
+  failing_member_grace_ms: int
+    .optional()
+    .describe(
+      "Milliseconds that the team waits for a member whose calls fail, once all others have decided. Omitted: no limit",
+    ),
 });
 export type TeamRules = z.infer<typeof TeamRulesSchema>;
 

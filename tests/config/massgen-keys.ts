@@ -371,6 +371,7 @@ export const TIMEOUTS: readonly KeyRow[] = [
     "obeyed",
     ["subsequent_round_timeout_seconds", "60"],
     ["round_timeout_grace_seconds", "30"],
+    ["failing_member_grace_seconds", "30"],
   ),
   ...rows("warned", ["agent_timeout_seconds", "60"]),
 ];

@@ -119,6 +119,10 @@ describe("a team", () => {
       initial_round_timeout_ms: null,
       subsequent_round_timeout_ms: null,
       round_timeout_grace_ms: 120_000,
+      failing_member_grace_ms: 5_000,
+    });
+    expect(timeouts("failing_member_grace_seconds: 20")).toMatchObject({
+      failing_member_grace_ms: 20_000,
     });
   });
 

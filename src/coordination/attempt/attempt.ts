@@ -5,7 +5,7 @@ import type { Draft } from "../draft";
 import { reopenVoidedVoters } from "../decision/injection";
 import { isUnaffordable } from "../owed";
 import { awaitPersonas } from "./personas";
-import { applyCaps, endLateRounds, startDueRounds } from "./rounds";
+import { applyCaps, endLateRounds, giveUpFailingMembers, startDueRounds } from "./rounds";
 import { type AgentState, candidates, isLive } from "../state";
 import { settleAttempt } from "../turn/turn";
 
@@ -14,7 +14,10 @@ import { settleAttempt } from "../turn/turn";
 export function advanceCoordination(draft: Draft): void {
   if (draft.turn.rules.skip_coordination) return skipCoordination(draft);
   if (draft.at < draft.turn.coordinationEndsAt && awaitPersonas(draft)) return;
-  if (draft.at < draft.turn.coordinationEndsAt) endLateRounds(draft);
+  if (draft.at < draft.turn.coordinationEndsAt) {
+    endLateRounds(draft);
+    giveUpFailingMembers(draft);
+  }
   const endedBy = endReason(draft);
   if (endedBy) return settleCoordination(draft, endedBy);
   reopenVoidedVoters(draft);

@@ -4,6 +4,7 @@ import { cancelEffects } from "../call/calls";
 import type { Draft } from "../draft";
 import { effectsLeft } from "../budget/budget";
 import { LIMITS } from "../limits";
+import { isGivenUp } from "./failing-members";
 import { effectsProblem, firstAnswerTime, limitProblem, roundTime } from "./round-limits";
 import { shuffle } from "../random";
 import {
@@ -110,6 +111,20 @@ export function failAgent(
   if (draft.agent(index).answers === 0 && !isOnlyWithheldText(draft, index, problem))
     submitPartial(draft, index);
   draft.add({ type: "agent.failed", ...draft.agentFields(index), ...problem });
+}
+
+/**
+ * Drops members whose calls fail and for which the team no longer waits. The reason is the member's
+ * last error.
+ */
+export function giveUpFailingMembers(draft: Draft): void {
+  for (const { index } of draft.attempt.agents) {
+    const agent = draft.agent(index);
+    if (!agent.failing || !isGivenUp(draft.turn, agent, draft.at)) continue;
+    const { problem } = agent.failing;
+    if (agent.answers === 0) failAgent(draft, index, problem);
+    else draft.add({ type: "agent.abstained", ...draft.agentFields(index), ...problem });
+  }
 }
 
 /** Ends the part of an agent that may start no more rounds or effects. Its answers stay. */

@@ -7,10 +7,11 @@ import { toolEffectId } from "../effects";
 import type { Draft } from "../draft";
 import { hostedToolsOf, mayResearch } from "../budget/hosted-tools";
 import { wantsCompaction } from "./compaction";
-import type { InputBody } from "../inputs";
+import type { CallFailure, InputBody } from "../inputs";
 import { COMPACTION_OUTPUT_TOKENS, LIMIT_NOTICE_TOKENS, LIMITS } from "../limits";
 import { offersOf } from "../tool/offers";
 import { owed } from "../owed";
+import type { Random } from "../random";
 import { asksForDecision, roundLimit } from "../attempt/round-limits";
 import { type InFlight, reservedCost } from "../state";
 
@@ -190,16 +191,23 @@ function abandonedTool(draft: Draft, id: string, index: number): SessionEvent | 
     : null;
 }
 
+type FailedTry = { tries: number } & Pick<CallFailure, "code" | "retryAfterMs">;
+
 /**
- * Exponential back-off with jitter: the delay is 50 to 100 % of the computed delay. A longer
- * `retryAfterMs` of the provider is used instead.
+ * Delay of the next try in ms. After the first failed try it is short, because most lost connections
+ * and server errors do not last. Later it is exponential back-off: a random delay between half and
+ * all of the computed delay. A rate limit has back-off from the first try on. If the provider's
+ * `retryAfterMs` is longer, it is used instead.
  */
-export function retryDelayMs(
-  tries: number,
-  retryAfterMs: number | null,
-  random: () => number,
-): number {
-  const backoff =
-    Math.min(LIMITS.backoffCapMs, LIMITS.backoffBaseMs * 2 ** tries) * (0.5 + random() / 2);
-  return Math.round(Math.max(retryAfterMs ?? 0, backoff));
+export function retryDelayMs({ tries, code, retryAfterMs }: FailedTry, random: Random): number {
+  const isQuick = tries === 1 && code !== RATE_LIMITED;
+  const delay = isQuick
+    ? between(LIMITS.quickRetryMs, random)
+    : Math.min(LIMITS.backoffCapMs, LIMITS.backoffBaseMs * 2 ** tries) * (0.5 + random() / 2);
+  return Math.round(Math.max(retryAfterMs ?? 0, delay));
 }
+
+const RATE_LIMITED = "rate_limited";
+
+const between = ([least, most]: readonly [number, number], random: Random): number =>
+  least + (most - least) * random();

@@ -5,7 +5,16 @@ import { addUsage, measuresLength, totalTokens } from "../../protocol/usage";
 import { isFinal } from "./compaction";
 import { isResearch } from "../budget/hosted-tools";
 import { asksForDecision } from "../attempt/round-limits";
-import { type CallState, type InFlight, indexOf, type ToolState, type TurnState } from "../state";
+import {
+  type AgentState,
+  agentAt,
+  type CallState,
+  type FailedTries,
+  type InFlight,
+  indexOf,
+  type ToolState,
+  type TurnState,
+} from "../state";
 import { countProbe } from "./unreachable";
 import { removeInFlight, updateAgent, updateCall, updateRound } from "../update";
 
@@ -76,7 +85,7 @@ function callCompleted(
     status: "owed",
     interruptions: 0,
   }));
-  const withCount = updateAgent(charged, agent, (state) => ({
+  const withCount = updateAgent(charged, agent, ({ failing: _, ...state }) => ({
     ...state,
     completedCalls: state.completedCalls + 1,
   }));
@@ -97,9 +106,13 @@ function callFailed(turn: TurnState, agent: number, event: EventOf<"call.failed"
   const charged = charge(removeInFlight(turn, event.call), agent, event);
   const interrupted = event.class === "interrupted";
   const compacts = isCompaction(turn, event.call);
-  return updateCall(charged, agent, ({ unreachable, ...call }) => ({
+  const counted = countsAsFailing(turn, agent, event)
+    ? updateAgent(charged, agent, (state) => ({ ...state, failing: failedAgain(state, event) }))
+    : charged;
+  return updateCall(counted, agent, ({ unreachable, providerAskedToWait: _, ...call }) => ({
     ...call,
     ...countProbe(unreachable, event),
+    ...(waitsForProvider(event) && { providerAskedToWait: true }),
     inFlight: false,
     tries: call.tries + (interrupted ? 0 : 1),
     interruptions: call.interruptions + (interrupted ? 1 : 0),
@@ -107,6 +120,26 @@ function callFailed(turn: TurnState, agent: number, event: EventOf<"call.failed"
     ...(event.retry_at !== null && lengthAfterFailure(event, compacts)),
   }));
 }
+
+/** Whether a failed try makes its agent a failing member. Tries that a restart cut do not. */
+const countsAsFailing = (turn: TurnState, agent: number, event: EventOf<"call.failed">): boolean =>
+  turn.rules.failing_member_grace_ms !== undefined &&
+  agentAt(turn.attempt, agent).round?.purpose === "coordination" &&
+  event.class !== "interrupted" &&
+  event.class !== "cancelled";
+
+const failedAgain = (
+  { failing }: AgentState,
+  { at, code, message }: EventOf<"call.failed">,
+): FailedTries => ({
+  firstAt: failing?.firstAt ?? at,
+  lastAt: at,
+  problem: { code, message },
+});
+
+/** Whether the next try is as late as the provider asked. */
+const waitsForProvider = ({ at, retry_at, retry_after_ms }: EventOf<"call.failed">): boolean =>
+  retry_at !== null && retry_after_ms !== undefined && retry_at - at <= retry_after_ms;
 
 /** The fields about the conversation's length after a failed try that will be repeated. */
 function lengthAfterFailure(

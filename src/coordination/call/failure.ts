@@ -38,6 +38,7 @@ export function callFailed(draft: Draft, effectId: string, failure: CallFailure)
     code,
     message,
     retry_at: consequence.action === "retry" ? consequence.retryAt : null,
+    ...(failure.retryAfterMs !== null && { retry_after_ms: failure.retryAfterMs }),
     usage: failure.usage,
     ...charge,
   });
@@ -136,5 +137,8 @@ function transientConsequence(
   if (tries >= LIMITS.triesPerCall || (retryAfterMs ?? 0) > LIMITS.retryAfterMs)
     return { action: "fail_round" };
   if (isUnreachable && probeAt !== null) return { action: "retry", retryAt: probeAt };
-  return { action: "retry", retryAt: draft.at + retryDelayMs(tries, retryAfterMs, draft.random) };
+  return {
+    action: "retry",
+    retryAt: draft.at + retryDelayMs({ tries, code, retryAfterMs }, draft.random),
+  };
 }

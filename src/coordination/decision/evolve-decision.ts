@@ -1,6 +1,6 @@
 import type { EventOf } from "../../protocol/events";
 import { byteLength } from "../byte-length";
-import { type Answer, indexOf, type TurnState } from "../state";
+import { type AgentState, type Answer, indexOf, type TurnState } from "../state";
 import { graceEnd } from "../turn/timers";
 import { updateAgent, withRound } from "../update";
 
@@ -54,6 +54,7 @@ function answerSubmitted(turn: TurnState, event: EventOf<"answer.submitted">): T
     newest: event.revision,
     snapshot: event.snapshot,
     failedRounds: 0,
+    ...decidedAt(turn, event),
   }));
   return { ...answered, attempt: { ...answered.attempt, answers, graceEndsAt } };
 }
@@ -66,9 +67,18 @@ function votesCleared(turn: TurnState): TurnState {
 function voteCast(turn: TurnState, event: EventOf<"vote.cast">): TurnState {
   const vote = { revision: event.revision, reason: event.reason };
   return updateAgent(turn, indexOf(turn, event.agent), (agent) =>
-    withRound({ ...agent, vote, lastVote: vote, failedRounds: 0 }, (round) => ({
-      ...round,
-      status: "voted",
-    })),
+    withRound(
+      { ...agent, vote, lastVote: vote, failedRounds: 0, ...decidedAt(turn, event) },
+      (round) => ({
+        ...round,
+        status: "voted",
+      }),
+    ),
   );
 }
+
+const decidedAt = (
+  { rules }: TurnState,
+  { at }: EventOf<"answer.submitted" | "vote.cast">,
+): Pick<AgentState, "decidedAt"> =>
+  rules.failing_member_grace_ms === undefined ? {} : { decidedAt: at };

@@ -1,4 +1,5 @@
 import { LIMITS } from "../limits";
+import { giveUpTimes, nextCallAt } from "../attempt/failing-members";
 import { firstAnswerTime, roundTime } from "../attempt/round-limits";
 import { type AgentState, isLive, runningTurn, type SessionState, type TurnState } from "../state";
 
@@ -68,10 +69,11 @@ function agentTimers(turn: TurnState, agent: AgentState): number[] {
   const times: number[] = [];
   const { round } = agent;
   if (round?.status === "calling" && !round.call.inFlight && round.call.deferred === null)
-    times.push(round.call.notBefore);
+    times.push(nextCallAt(turn, agent));
   if (round?.purpose === "presentation") return [...times, ...endTimes(roundTime(turn, agent))];
   if (attempt.settled || !isLive(agent)) return times;
   if (round?.purpose === "personas") return [...times, personasEnd(turn)];
+  times.push(...giveUpTimes(turn, agent));
   if (agent.answers === 0) return [...times, ...endTimes(firstAnswerTime(turn))];
   if (round && round.status !== "voted") times.push(...endTimes(roundTime(turn, agent)));
   if (!agent.released && !rules.defer_voting_until_all_answered && attempt.graceEndsAt !== null)

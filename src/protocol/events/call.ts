@@ -168,6 +168,9 @@ export const CALL_EVENTS = [
       .number()
       .nullable()
       .describe("Time of the next try in Unix milliseconds; `null` if there is no next try"),
+    retry_after_ms: count
+      .optional()
+      .describe("Milliseconds for which the provider asked to wait. Omitted: it asked for no wait"),
     usage: UsageSchema.nullable().describe("Reported usage; `null` if the provider reported none"),
     ...COST_FIELDS,
     tokens: count.describe(

@@ -122,8 +122,8 @@ describe("a failed call", () => {
     {
       name: "is retried later if the failure is transient",
       when: (world) => world.does("a", fails()),
-      then: ["call.failed a transient retry in 860"],
-      owes: ["call a in 860", "call b", "call c"],
+      then: ["call.failed a transient retry in 244"],
+      owes: ["call a in 244", "call b", "call c"],
     },
     {
       name: "is retried after the wait that the provider asks for, up to 60 s",
@@ -314,16 +314,32 @@ describe("a failed call", () => {
 });
 
 describe("the back-off", () => {
-  const delays = (seed: number): number[] => {
+  const delays = (seed: number, changes: Parameters<typeof fails>[0] = {}): number[] => {
     const world = new World({ agents: ["a", "b"], seed });
     world.ask();
-    retries("a", 4)(world);
+    retries("a", 4, changes)(world);
     return world.events("call.failed").map(({ at, retry_at }) => (retry_at ?? 0) - at);
   };
+  const SEEDS = Array.from({ length: 50 }, (_, nth) => nth * 31);
 
-  it("doubles with every try, and jitter lowers it by at most half", () => {
-    for (let seed = 0; seed < 50; seed += 1) {
-      for (const [index, delay] of delays(seed * 31).entries()) {
+  it("begins with 100 to 300 ms, because most lost connections and server errors do not last", () => {
+    for (const seed of SEEDS) {
+      expect(delays(seed)[0]).toBeGreaterThanOrEqual(100);
+      expect(delays(seed)[0]).toBeLessThanOrEqual(300);
+    }
+  });
+
+  it.each([
+    { name: "after the second failed try", changes: {}, first: 1 },
+    {
+      name: "after the first failed try at a rate limit",
+      changes: { code: "rate_limited" },
+      first: 0,
+    },
+  ])("doubles with every try $name, and jitter lowers it by at most half", ({ changes, first }) => {
+    for (const seed of SEEDS) {
+      for (const [index, delay] of delays(seed, changes).entries()) {
+        if (index < first) continue;
         expect(delay).toBeGreaterThanOrEqual(500 * 2 ** index);
         expect(delay).toBeLessThanOrEqual(1_000 * 2 ** index);
       }
