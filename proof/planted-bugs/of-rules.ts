@@ -165,8 +165,8 @@ export const BUGS_OF_RULES: readonly PlantedBug[] = [
   {
     name: "the state contains data that is not in the log",
     file: "src/coordination/decision/evolve-decision.ts",
-    find: "vote, lastVote: vote, failedRounds: 0 }",
-    replace: "vote, lastVote: vote, failedRounds: 0, rounds: performance.now() % 7 }",
+    find: "vote, lastVote: vote, failedRounds: 0,",
+    replace: "vote, lastVote: vote, failedRounds: 0, rounds: performance.now() % 7,",
     invariant: "I19",
   },
   {

@@ -89,8 +89,10 @@ export const LIMITS = {
   cancelledJsonBytes: 1_700_000,
   /** A call is not retried if its provider asks for a longer wait. */
   retryAfterMs: 60_000,
-  /** Shortest and longest delay before the second try of a call. */
-  quickRetryMs: [100, 300],
+  /** Shortest delay before the second try of a call. */
+  quickRetryMinMs: 100,
+  /** Longest delay before the second try of a call. */
+  quickRetryMaxMs: 300,
   /** Base of the exponential back-off. */
   backoffBaseMs: 500,
   /** Longest delay of the exponential back-off. */

@@ -32,5 +32,6 @@ export const teamRules = (agents: AgentRules[], changes: Partial<TeamRules> = {}
   initial_round_timeout_ms: null,
   subsequent_round_timeout_ms: null,
   round_timeout_grace_ms: 120_000,
+  failing_member_grace_ms: 5_000,
   ...changes,
 });

@@ -202,12 +202,9 @@ type FailedTry = { tries: number } & Pick<CallFailure, "code" | "retryAfterMs">;
 export function retryDelayMs({ tries, code, retryAfterMs }: FailedTry, random: Random): number {
   const isQuick = tries === 1 && code !== RATE_LIMITED;
   const delay = isQuick
-    ? between(LIMITS.quickRetryMs, random)
+    ? LIMITS.quickRetryMinMs + (LIMITS.quickRetryMaxMs - LIMITS.quickRetryMinMs) * random()
     : Math.min(LIMITS.backoffCapMs, LIMITS.backoffBaseMs * 2 ** tries) * (0.5 + random() / 2);
   return Math.round(Math.max(retryAfterMs ?? 0, delay));
 }
 
 const RATE_LIMITED = "rate_limited";
-
-const between = ([least, most]: readonly [number, number], random: Random): number =>
-  least + (most - least) * random();
