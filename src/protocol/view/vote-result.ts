@@ -28,7 +28,10 @@ export function voteResult(attempt: AttemptView, teamSize: number): VoteResult |
   return { votes, of, voters: votersOf(attempt, tally), unanimous: isUnanimous };
 }
 
-/** Without valid votes, the rules count last votes for answers that are still candidates. */
+/**
+ * Ids of the agents whose vote was counted. Without any valid vote, the rules count the last vote of
+ * each agent if its answer is still a candidate. Then this function returns those agents.
+ */
 function votersOf({ votes }: AttemptView, tally: Readonly<Record<string, number>>): string[] {
   const valid = votes.filter(({ valid }) => valid);
   if (valid.length > 0) return valid.map(({ voter }) => voter);
