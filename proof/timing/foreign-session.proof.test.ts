@@ -15,7 +15,7 @@ import { compare, isVisible, seeded, shuffled } from "./timings";
  * id.
  */
 
-const TRIES_PER_TARGET = countOf("foreign_lookups");
+const REQUESTS_PER_TARGET = countOf("foreign_lookups");
 const WARM_UP_REQUESTS = 60;
 /** Maximum number of passes over all requests until the noise is small enough. */
 const MAX_PASSES = 4;
@@ -134,7 +134,7 @@ function ask(target: Target, pathSuffix: string): Promise<Answer> {
 async function timesOf(pathSuffix: string, random: () => number): Promise<Map<Target, number[]>> {
   const times = new Map<Target, number[]>(ALL_TARGETS.map((target) => [target, []]));
   const order = ALL_TARGETS.flatMap((target) =>
-    Array.from({ length: TRIES_PER_TARGET }, () => target),
+    Array.from({ length: REQUESTS_PER_TARGET }, () => target),
   );
   for (const target of shuffled(order, random)) {
     const { ms, status } = await ask(target, pathSuffix);

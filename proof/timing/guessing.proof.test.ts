@@ -9,7 +9,7 @@ import { compare, isVisible, seeded, shuffled } from "./timings";
 
 /** A3: a guessed key reveals nothing, neither by the response nor by the response time. */
 
-const TRIES_PER_KIND = countOf("guessed_keys");
+const REQUESTS_PER_KIND = countOf("guessed_keys");
 /** Maximum number of passes over all requests until the noise is small enough. */
 const MAX_PASSES = 8;
 const WARM_UP_REQUESTS = 200;
@@ -87,7 +87,7 @@ async function timesOf(
   random: () => number,
 ): Promise<Map<KeyKind, number[]>> {
   const times = new Map<KeyKind, number[]>(kinds.map((kind) => [kind, []]));
-  const order = kinds.flatMap((kind) => Array.from({ length: TRIES_PER_KIND }, () => kind));
+  const order = kinds.flatMap((kind) => Array.from({ length: REQUESTS_PER_KIND }, () => kind));
   for (const kind of shuffled(order, random)) {
     const { ms } = await ask(kind === NO_HEADER ? {} : bearer(INVALID_KEYS[kind]));
     times.get(kind)?.push(ms);
