@@ -93,7 +93,7 @@ describe("results of calls", () => {
       name: "must not be doubled",
       calls: ["a"],
       results: ["a", "a"],
-      problem: { kind: "doubled", id: "a" },
+      problem: { kind: "duplicate", id: "a" },
     },
     {
       name: "of two calls with one id may both have it",
@@ -101,7 +101,7 @@ describe("results of calls", () => {
       results: ["a", "a"],
       problem: null,
     },
-    { name: "must be asked for", calls: [], results: ["a"], problem: { kind: "unasked", id: "a" } },
+    { name: "must be asked for", calls: [], results: ["a"], problem: { kind: "unrequested", id: "a" } },
   ])("$name", ({ calls, results, problem }) => {
     expect(resultProblem(calls, results)).toEqual(problem);
   });
