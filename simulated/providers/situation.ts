@@ -16,7 +16,7 @@ export type Situation = {
   forced: boolean;
   /** Aliases that the vote tool accepts. */
   aliases: string[];
-  /** The newest text of each answer, in the order in which the answers first appear. */
+  /** The newest answer of each alias, in the order in which the aliases first appear. */
   shown: ShownAnswer[];
   /** The answers of the last message with answers. Empty if only the first message has answers. */
   news: ShownAnswer[];
@@ -32,8 +32,8 @@ export type Situation = {
 export type ShownAnswer = { alias: string; text: string };
 
 /**
- * `deciding`: the agent may answer or vote. `at_limit`: the agent may only vote, because it has used
- * all its answers.
+ * `deciding`: the agent may answer or vote. `at_limit`: the agent may vote, but no longer
+ * answer.
  */
 export type Stage =
   | "first_answer"
