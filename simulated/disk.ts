@@ -37,16 +37,16 @@ type Options = {
   /** Calls `run` after this time of the world's clock. */
   schedule: (afterMs: number, run: () => void) => void;
   /**
-   * Converts a time of the object's clock, which faults may change, to the world's clock. Alarms fire
-   * by the world's clock.
+   * Converts a time of the object's clock, which faults may change, to the world's clock. Alarms
+   * fire by the world's clock.
    */
   toWorld: (at: number) => number;
 };
 
 /**
- * Storage of one Durable Object on real SQLite. A write is visible at once. A little later it becomes
- * durable, together with all earlier writes. Output of the object waits until its writes are durable.
- * A crash discards all writes that are not durable.
+ * Storage of one Durable Object on real SQLite. A write is visible at once. A little later it
+ * becomes durable, together with all earlier writes. Output of the object waits until its writes
+ * are durable. A crash discards all writes that are not durable.
  */
 export class Disk {
   readonly #db = new DatabaseSync(":memory:");

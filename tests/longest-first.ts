@@ -1,8 +1,8 @@
 import { BaseSequencer, type TestSpecification } from "vitest/node";
 
 /**
- * Test files that take a minute or more, mostly for waiting. If such a file started last, it would run
- * alone at the end.
+ * Test files that take a minute or more, mostly for waiting. If such a file started last, it would
+ * run alone at the end.
  */
 const LONG = [
   "tests/durable-objects/session/calls/compaction.workers.test.ts",
@@ -15,8 +15,8 @@ const LONG = [
 ];
 
 /**
- * Runs the long files of each project first, then the other files in vitest's order. In a new clone,
- * vitest knows no durations and orders the files by size.
+ * Runs the long files of each project first, then the other files in vitest's order. In a new
+ * clone, vitest knows no durations and orders the files by size.
  */
 export class LongestFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {

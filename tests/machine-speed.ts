@@ -3,9 +3,9 @@ const REFERENCE_MS = 50;
 const REFERENCE_RUNS = 5;
 
 /**
- * The factor by which this machine is slower now than the machine that the limits assume; at least 1.
- * Tests with a limit of CPU time use it, because the same work takes longer on a slower processor, or
- * on a processor that shares its caches.
+ * The factor by which this machine is slower now than the machine that the limits assume; at least
+ * 1. Tests with a limit of CPU time use it, because the same work takes longer on a slower
+ * processor, or on a processor that shares its caches.
  */
 export function slowness(): number {
   const runs = Array.from({ length: REFERENCE_RUNS }, () => {

@@ -32,7 +32,8 @@ export async function setup(project: TestProject): Promise<() => Promise<void>> 
         presentation: "Forty-two, presented.",
       }),
       plain: answersThenVotes({ answer: "It is 42, I believe." }),
-      // By this name, the service knows that the model supports hosted tools or functions, but not both.
+      // By this name, the service knows that the model supports hosted tools or functions, but not
+      // both.
       "gemini-2.5-flash": answersThenVotes({
         answer: "Looked up: it is 42.",
         presentation: "Forty-two, looked up.",

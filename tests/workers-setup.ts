@@ -11,8 +11,8 @@ await reset();
 await applyD1Migrations(DB, TEST_MIGRATIONS);
 
 /**
- * Loads the code of all wire formats in advance. In tests, code is loaded over a connection, on behalf
- * of the first object that needs the code. If that object were aborted, all other objects would wait
- * for the code forever.
+ * Loads the code of all wire formats in advance. In tests, code is loaded over a connection, on
+ * behalf of the first object that needs the code. If that object were aborted, all other objects
+ * would wait for the code forever.
  */
 await loadFormats();

@@ -15,12 +15,12 @@ import {
 } from "./texts";
 
 /**
- * The story of the demo, with three agents of three vendors. The sprinter answers first, with a rough
- * text. The judge answers soon after, and the thinker much later. When the thinker's answer arrives,
- * the sprinter has already voted. Its vote becomes void. It sees the new answer and submits a better
- * one. The judge decides slowly: two new answers arrive meanwhile, so its vote is stale. In the end
- * all three agents vote for the same answer. The presenter searches the web for a fact about Postgres
- * and cites the source.
+ * The story of the demo, with three agents of three vendors. The sprinter answers first, with a
+ * rough text. The judge answers soon after, and the thinker much later. When the thinker's answer
+ * arrives, the sprinter has already voted. Its vote becomes void. It sees the new answer and
+ * submits a better one. The judge decides slowly: two new answers arrive meanwhile, so its vote is
+ * stale. In the end all three agents vote for the same answer. The presenter searches the web for a
+ * fact about Postgres and cites the source.
  *
  * Each decision depends only on the answers that the agent sees. The paces fix the order of the
  * events. Events whose order matters are more than a second apart. With any other order, the team
@@ -89,8 +89,9 @@ function judge(): Script {
 }
 
 /**
- * First submits `answer`. Then decides by `beforeImproved` until the agent sees the improved answer,
- * and votes for that answer with `finalReason`. The presentation is the same for each agent.
+ * First submits `answer`. Then decides by `beforeImproved` until the agent sees the improved
+ * answer, and votes for that answer with `finalReason`. The presentation is the same for each
+ * agent.
  */
 function answersUntilImproved(parts: {
   answer: string;

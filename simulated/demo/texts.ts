@@ -1,9 +1,8 @@
 /**
- * Texts of the demo. Their figures are correct: 400 requests per second × 25 ms are a load of 10 busy
- * connections. By Erlang's C formula, the share of requests that wait is 0.057 with 16 connections,
- * 0.0037 with 20 and 0.00005 with 25.
+ * Texts of the demo. Their figures are correct: 400 requests per second × 25 ms are a load of 10
+ * busy connections. By Erlang's C formula, the share of requests that wait is 0.057 with 16
+ * connections, 0.0037 with 20 and 0.00005 with 25.
  */
-
 
 export const QUESTION = `Our API serves 1,200 requests per second, spread evenly over 3 instances. Each request holds a Postgres connection for 25 ms on average. Postgres allows 100 connections, and a rolling deploy runs a fourth instance for a while. How many connections should each instance's pool have, so that requests almost never wait for one?`;
 
@@ -24,7 +23,9 @@ One instance gets 400 requests per second and each holds a connection for 25 ms,
 
 A deploy then opens 4 × 16 = 64 connections, well within the limit. Do not plan with all 100: Postgres keeps 3 for superusers, and migrations, scheduled jobs and a person with psql need some too.`;
 
-/** Sprinter's second answer, after it has seen the thinker's. It has a number for "almost never". */
+/**
+ * Sprinter's second answer, after it has seen the thinker's. It has a number for "almost never".
+ */
 export const IMPROVED = `20 connections per instance.
 
 The load is 10 busy connections per instance (400 requests/s × 25 ms). How many more are needed follows from "almost never wait". With random arrivals, Erlang's C formula says how many requests find every connection taken:

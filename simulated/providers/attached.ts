@@ -62,8 +62,8 @@ function fromDataUrl(dataUrl: string, name: string): FoundPart {
 }
 
 /**
- * One line for each attachment in the request, as `image/png 1f2e3d4c5b6a`: media type, name and the
- * first 12 digits of the SHA-256. The name is omitted if the format has none.
+ * One line for each attachment in the request, as `image/png 1f2e3d4c5b6a`: media type, name and
+ * the first 12 digits of the SHA-256. The name is omitted if the format has none.
  */
 export function attachedIn(format: Format, body: Json): string[] {
   const lists = [body["messages"], body["input"], body["contents"]].filter(Array.isArray).flat();

@@ -2,8 +2,8 @@ import { NOTHING, words } from "./refusals";
 
 /**
  * Hosts that share a wire format but accept other fields or paths, by their ids in the service's
- * table of hosts. Requests to a host begin with the path `/as/<host id>`. A host that is not listed here behaves
- * like the provider that defines the format.
+ * table of hosts. Requests to a host begin with the path `/as/<host id>`. A host that is not listed
+ * here behaves like the provider that defines the format.
  */
 type Host = {
   /**

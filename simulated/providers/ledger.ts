@@ -66,8 +66,8 @@ export const newRecord = (arrived: NewRequest): RecordedRequest => ({
 export type Charge = { at: number; model: string; inputTokens: number; outputTokens: number };
 
 /**
- * The charge of each request that did not fail. A reply that was cut or abandoned reported no usage.
- * Its caller pays for the input and for the output so far, as with real providers.
+ * The charge of each request that did not fail. A reply that was cut or abandoned reported no
+ * usage. Its caller pays for the input and for the output so far, as with real providers.
  */
 export function charges(requests: readonly RecordedRequest[]): Charge[] {
   return requests

@@ -72,8 +72,9 @@ export function worksAtLength({ steps, size, answer, summaryPace }: Work): Scrip
 }
 
 /**
- * Writes three files. The next reply begins with the text `begun` and then fails, because the context
- * window is full. The answer after the summary repeats `begun` if the request contains that text.
+ * Writes three files. The next reply begins with the text `begun` and then fails, because the
+ * context window is full. The answer after the summary repeats `begun` if the request contains that
+ * text.
  */
 export function outgrowsMidway(answer: string, begun: string): Script {
   const work = worksAtLength({ steps: 3, size: 4_000, answer });

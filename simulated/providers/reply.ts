@@ -42,8 +42,8 @@ export type HostedStep = { name: HostedToolName; input: string; output: string }
 /** `text`: the passage that cites the source. Omitted: the whole text of the reply. */
 export type Source = { url: string; title: string; text?: string };
 /**
- * The speed of a reply. `ttftMs`: time to first token; the headers are sent with that token. Without
- * `tokensPerSecond`, all other tokens follow at once.
+ * The speed of a reply. `ttftMs`: time to first token; the headers are sent with that token.
+ * Without `tokensPerSecond`, all other tokens follow at once.
  */
 export type Pace = { ttftMs: number; tokensPerSecond?: number };
 /** An error response. `retryAfter`: value of the header `Retry-After`, seconds or a date. */

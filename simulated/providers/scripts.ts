@@ -8,8 +8,8 @@ import type { ShownAnswer, Situation } from "./situation";
  */
 
 /**
- * Selects the answer to vote for. `best`: the longest answer, which is the same for all agents, also
- * if they see the answers in different orders. A function returns the alias of the answer.
+ * Selects the answer to vote for. `best`: the longest answer, which is the same for all agents,
+ * also if they see the answers in different orders. A function returns the alias of the answer.
  */
 export type Choice = "best" | "first" | ((situation: Situation) => string);
 
@@ -17,8 +17,8 @@ type VoteOptions = { voteFor?: Choice; reason?: string };
 type PresentationOptions = { presentation?: string };
 
 /**
- * A cooperative agent: answers, then votes. If it wins, it presents `presentation`, or else the best
- * answer.
+ * A cooperative agent: answers, then votes. If it wins, it presents `presentation`, or else the
+ * best answer.
  */
 export function answersThenVotes({
   answer,
@@ -33,8 +33,8 @@ export function answersThenVotes({
 }
 
 /**
- * Its answer lists the attachments of the question: images and files by type and hash, text files by
- * content.
+ * Its answer lists the attachments of the question: images and files by type and hash, text files
+ * by content.
  */
 export function reportsAttachments(): Script {
   return (situation) => answersThenVotes({ answer: attachmentReport(situation) })(situation);

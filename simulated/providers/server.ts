@@ -15,9 +15,9 @@ import type { Script } from "./reply";
 import { startWire, type Wire } from "./wire";
 
 /**
- * A server on loopback that simulates model providers. Each model can be called in every wire format.
- * The folder `formats/` defines the requests, responses and errors of each format. The library aimock
- * (`wire.ts`) generates the streamed events.
+ * A server on loopback that simulates model providers. Each model can be called in every wire
+ * format. The folder `formats/` defines the requests, responses and errors of each format. The
+ * library aimock (`wire.ts`) generates the streamed events.
  */
 export type SimulatedProviders = {
   url: string;

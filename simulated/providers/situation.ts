@@ -85,7 +85,9 @@ function stageOf(offers: string[]): Stage {
   return offers.includes("vote") ? "at_limit" : "presentation";
 }
 
-/** The nonce of the service's blocks. A block with another nonce is an imitation in a quoted text. */
+/**
+ * The nonce of the service's blocks. A block with another nonce is an imitation in a quoted text.
+ */
 function nonceIn(messages: ModelMessage[]): string | null {
   for (const message of messages) {
     const nonce = /<<<(\S+) [A-Z]/.exec(message.text)?.[1];
@@ -94,7 +96,9 @@ function nonceIn(messages: ModelMessage[]): string | null {
   return null;
 }
 
-/** All blocks `<<<nonce TITLE>>>` … `<<<nonce END TITLE>>>`. An outer block precedes its inner ones. */
+/**
+ * All blocks `<<<nonce TITLE>>>` … `<<<nonce END TITLE>>>`. An outer block precedes its inner ones.
+ */
 function blocksIn(text: string, nonce: string | null): Block[] {
   const blocks: Block[] = [];
   const opening = /<<<(\S+) (?!END )([^<>\n]+)>>>/g;

@@ -43,8 +43,8 @@ export class ServiceProcess {
   }
 
   /**
-   * Bundles the service and plans its runtime, but does not start it. `statements`: SQL that runs on
-   * the new database. `inspectorPort`: port of the debugger, for measurements of memory.
+   * Bundles the service and plans its runtime, but does not start it. `statements`: SQL that runs
+   * on the new database. `inspectorPort`: port of the debugger, for measurements of memory.
    */
   static async prepare(
     variables: PlanOptions["variables"],

@@ -21,8 +21,8 @@ const QUESTIONS = {
 };
 
 /**
- * An MCP server with protocol 2026-07-28. Its tool `ask` sends 1,000 progress notifications and then
- * requests input from a person, although the client does not support such requests.
+ * An MCP server with protocol 2026-07-28. Its tool `ask` sends 1,000 progress notifications and
+ * then requests input from a person, although the client does not support such requests.
  */
 export function askingServer() {
   const complete = { resultType: "complete", ttlMs: 0, cacheScope: "private" };

@@ -7,8 +7,8 @@ import { frame, scriptedServer, startStream, text, tool } from "./scripted-serve
 const QUIET_MS = 1_000;
 
 /**
- * An MCP server with a tool `hold`. It keeps calls open until no more calls arrive. Then it responds
- * to all of them with their number.
+ * An MCP server with a tool `hold`. It keeps calls open until no more calls arrive. Then it
+ * responds to all of them with their number.
  */
 export async function holdingServer() {
   let respondTo: ((result: unknown) => void)[] = [];

@@ -62,7 +62,8 @@ export async function modernServer({ legacy }: { legacy: boolean }) {
     { legacy: legacy ? "stateless" : "reject" },
   );
   const server = createServer(
-    (request, response) => void pass(request, response, (fetchRequest) => handler.fetch(fetchRequest)),
+    (request, response) =>
+      void pass(request, response, (fetchRequest) => handler.fetch(fetchRequest)),
   );
   server.listen(0, "127.0.0.1");
   await once(server, "listening");

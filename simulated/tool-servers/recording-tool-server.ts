@@ -71,7 +71,12 @@ async function pass(
   );
   try {
     const content = body === null ? {} : { body: JSON.stringify(body) };
-    const answer = await fetch(url, { method, headers: forwardedHeaders, ...content, signal: closed.signal });
+    const answer = await fetch(url, {
+      method,
+      headers: forwardedHeaders,
+      ...content,
+      signal: closed.signal,
+    });
     response.writeHead(
       answer.status,
       Object.fromEntries([...answer.headers].filter(([name]) => !UNFORWARDED_HEADERS.has(name))),

@@ -5,7 +5,8 @@ import { reply, scriptedServer, text, tool } from "./scripted-server";
 /**
  * A tool server with an authorization server that replaces the refresh token at each use, so each
  * refresh token works once. `first`: the first valid refresh token. `onceEach`: each access token
- * admits only one connection. The returned `shown` lists all refresh tokens that the client has sent.
+ * admits only one connection. The returned `shown` lists all refresh tokens that the client has
+ * sent.
  */
 export async function rotatingServer(first: string, { onceEach = false } = {}) {
   const issuing = await startRawServer();

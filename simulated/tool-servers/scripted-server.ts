@@ -56,8 +56,8 @@ export const startStream = (response: ServerResponse): void =>
   void response.writeHead(200, { "content-type": "text/event-stream" }).flushHeaders();
 
 /**
- * An MCP server with protocol 2025-11-25 that behaves as `script` defines. A test may change `script`
- * while the server runs.
+ * An MCP server with protocol 2025-11-25 that behaves as `script` defines. A test may change
+ * `script` while the server runs.
  */
 export async function scriptedServer(script: Script) {
   const raw = await startRawServer();

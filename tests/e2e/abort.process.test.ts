@@ -9,8 +9,8 @@ const CLOSED_WITHIN_MS = 2_000;
 /** Long limit that only prevents an endless wait. */
 const EVENT_WITHIN_MS = 30_000;
 /**
- * Time limit of the turn. Also on a slow machine, the first calls start within four fifths of it, and
- * the presentation starts within the last fifth.
+ * Time limit of the turn. Also on a slow machine, the first calls start within four fifths of it,
+ * and the presentation starts within the last fifth.
  */
 const TURN_LIMIT_S = 15;
 const MODELS = {

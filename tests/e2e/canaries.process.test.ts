@@ -22,8 +22,8 @@ import { Watcher } from "./support/watcher";
 import { sessionPath } from "../../src/protocol/paths";
 
 /**
- * Invariant I21, checked in the requests that providers receive. The names are so unusual that a text
- * cannot contain one by chance.
+ * Invariant I21, checked in the requests that providers receive. The names are so unusual that a
+ * text cannot contain one by chance.
  */
 
 const STORED = {
@@ -55,7 +55,10 @@ const hesitant: Script = (situation) =>
 
 const SCRIPTS: Readonly<Record<Animal, Script>> = {
   kestrel: rejectsAfter(50, answersThenVotes({ answer: "At 100 °C." })),
-  wombat: rejectsAfter(150, improvesOnce({ answer: "At sea level at 100 °C.", improved: IMPROVED })),
+  wombat: rejectsAfter(
+    150,
+    improvesOnce({ answer: "At sea level at 100 °C.", improved: IMPROVED }),
+  ),
   gecko: hesitant,
   silent: paced({ ttftMs: 20, tokensPerSecond: 300 }, neverDecides("Hm.")),
 };
@@ -192,8 +195,12 @@ async function run(team: Team): Promise<Set<string>> {
 /** Forbidden parts of a request, each with the text around it. */
 function canariesIn(request: RecordedRequest, team: Team): string[] {
   const otherParts = withoutOwnModelAndKey(request);
-  // The SDK sends its vendor's name as `user-agent`, and one SDK calls every Chat Completions provider.
-  const withoutUserAgent = otherParts.replaceAll(JSON.stringify(request.headers["user-agent"]), '""');
+  // The SDK sends its vendor's name as `user-agent`, and one SDK calls every Chat Completions
+  // provider.
+  const withoutUserAgent = otherParts.replaceAll(
+    JSON.stringify(request.headers["user-agent"]),
+    '""',
+  );
   const peers = new Set(Object.values(team).filter((format) => format !== request.format));
   const vendors = [...peers].flatMap((format) => VENDORS[format] ?? []);
   return [
@@ -207,7 +214,9 @@ function around(canary: RegExp, text: string): string[] {
   return found ? [found[0]] : [];
 }
 
-/** A request as text, without its model's name and key at the only places where they are allowed. */
+/**
+ * A request as text, without its model's name and key at the only places where they are allowed.
+ */
 function withoutOwnModelAndKey({ body, headers, path, model, format }: RecordedRequest): string {
   const animal = ANIMALS.find((one) => model.endsWith(`-${one}`));
   if (!animal) throw new Error(`${model} is not a model of this test`);

@@ -36,7 +36,10 @@ const paths = [1, 2, 3].map((part) =>
 const H5 = [
   {
     row: "grep for an expression of 1,444 instructions in 393 kB",
-    steps: [writeLine("f.txt"), ["grep", { pattern: "(?:[ab]?){480}a[ab]{480}[cd]" }] satisfies Step],
+    steps: [
+      writeLine("f.txt"),
+      ["grep", { pattern: "(?:[ab]?){480}a[ab]{480}[cd]" }] satisfies Step,
+    ],
     expected: "pattern_too_costly",
   },
   {

@@ -16,8 +16,8 @@ import { judge, toEvent } from "./support/verdict";
 import { Watcher } from "./support/watcher";
 
 /**
- * The same coordination with models of every wire format. The actions and the log must not depend on
- * the format. Each reply waits for certain events, so the order does not depend on the machine.
+ * The same coordination with models of every wire format. The actions and the log must not depend
+ * on the format. Each reply waits for certain events, so the order does not depend on the machine.
  */
 
 const SWIFT = "Water boils at 100 °C.";
@@ -108,7 +108,10 @@ const TEAMS: readonly { name: string; team: Team }[] = [
     name: "agents of three vendors",
     team: { swift: "openai-responses", steady: "anthropic", slow: "gemini" },
   },
-  { name: "other formats for the same agents", team: { swift: "gemini", steady: "openai-chat", slow: "anthropic" } },
+  {
+    name: "other formats for the same agents",
+    team: { swift: "gemini", steady: "openai-chat", slow: "anthropic" },
+  },
 ];
 
 type TeamRun = { log: WireEvent[]; problems: string[]; requests: readonly RecordedRequest[] };
@@ -136,8 +139,8 @@ async function play(team: Team): Promise<TeamRun> {
 }
 
 /**
- * Fields that may differ, because they depend on time, chance, the vendor or the size of the chunks.
- * All other fields must be equal.
+ * Fields that may differ, because they depend on time, chance, the vendor or the size of the
+ * chunks. All other fields must be equal.
  */
 const VARIABLE_FIELDS = new Set(
   `at session_id sequence_number call tool_call usage cost_usd provider model max_output_tokens reserved forced deadline_at aliases
@@ -168,7 +171,9 @@ describe("a coordination has the same events in every wire format", () => {
     ).toEqual([]);
     expect(run.problems).toEqual([]);
     expect(new Set(run.requests.map(({ format }) => format))).toEqual(new Set(Object.values(team)));
-    expect(comparablePart(run.log)).toEqual(comparablePart(played.get(TEAMS[0]?.name ?? "")?.log ?? []));
+    expect(comparablePart(run.log)).toEqual(
+      comparablePart(played.get(TEAMS[0]?.name ?? "")?.log ?? []),
+    );
   });
 
   it("and its log has the events for void votes, new answers, stale votes and the presentation", () => {

@@ -11,9 +11,9 @@ import { NEWCOMER_SERVICES } from "./support/newcomer-services";
 import { HostileServer } from "./support/hostile-server";
 
 /**
- * Finding H6: folders of an attacker, each with a config and with notes of the user. A newcomer asks a
- * question in such a folder with the built command. The service is `npm start` or `npm run demo`. The
- * attacker's server listens on this machine.
+ * Finding H6: folders of an attacker, each with a config and with notes of the user. A newcomer
+ * asks a question in such a folder with the built command. The service is `npm start` or `npm run
+ * demo`. The attacker's server listens on this machine.
  */
 
 const NOTES = "the-notes-of-its-user";

@@ -13,8 +13,8 @@ const CANARY = "canary-key-of-the-operator-0123456789";
 const ENDED_WITHIN_MS = 60_000;
 
 /**
- * Uses memory until the runtime has none left. The code runs few steps, so a limit of steps does not
- * stop it.
+ * Uses memory until the runtime has none left. The code runs few steps, so a limit of steps does
+ * not stop it.
  */
 const BOMB = "const all = []; for (;;) all.push(new Array(30_000_000).fill(all.length));";
 

@@ -5,8 +5,9 @@ import { Newcomer } from "./support/newcomer";
 import { NEWCOMER_SERVICES } from "./support/newcomer-services";
 
 /**
- * A web page or another program on the machine attacks `npm start` and `npm run demo` of a newcomer.
- * It attacks every TCP port of their processes. Only on Linux, the test can list these ports.
+ * A web page or another program on the machine attacks `npm start` and `npm run demo` of a
+ * newcomer. It attacks every TCP port of their processes. Only on Linux, the test can list these
+ * ports.
  */
 
 const CANARY = "sk-canary-0123456789abcdef";

@@ -55,7 +55,13 @@ async function askUntilRefused(
   throw new Error(`${answered} requests were answered, and none refused`);
 }
 
-const expectRateLimited = async ({ answered, refusal }: { answered: number; refusal: Response }) => {
+const expectRateLimited = async ({
+  answered,
+  refusal,
+}: {
+  answered: number;
+  refusal: Response;
+}) => {
   expect(answered).toBeGreaterThanOrEqual(LIMIT);
   expect(refusal.headers.get("retry-after")).toBe("10");
   expect(await refusal.json()).toMatchObject({ status: 429, code: "rate_limited" });

@@ -36,7 +36,9 @@ async function startRun(): Promise<Run> {
 const requestsOf = ({ question }: Run): RecordedRequest[] =>
   on.providers.requests().filter(({ asked }) => toSituation(asked).question === question);
 
-/** Polls the providers. A request to the service would resume the run, so the service is not asked. */
+/**
+ * Polls the providers. A request to the service would resume the run, so the service is not asked.
+ */
 async function waitFor<T>(find: () => T | undefined, withinMs: number): Promise<T> {
   const giveUpAt = performance.now() + withinMs;
   for (;;) {

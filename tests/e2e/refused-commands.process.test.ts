@@ -3,8 +3,8 @@ import { text } from "node:stream/consumers";
 import { describe, expect, it } from "vitest";
 
 /**
- * Developers' commands with invalid arguments. The command must do nothing, print a reason, and exit
- * with 2.
+ * Developers' commands with invalid arguments. The command must do nothing, print a reason, and
+ * exit with 2.
  */
 const SCRIPTS = {
   simulate: "proof/simulation/main.ts",

@@ -13,14 +13,16 @@ import { broken, judge, misfolded, toEvent } from "./support/verdict";
 import { Watcher } from "./support/watcher";
 
 /**
- * A backup of the service's storage is restored: the storage is copied while the service is stopped,
- * then deleted, then restored. The restored sessions must be equal, byte for byte, and must continue
- * (invariants I1 and I19).
+ * A backup of the service's storage is restored: the storage is copied while the service is
+ * stopped, then deleted, then restored. The restored sessions must be equal, byte for byte, and
+ * must continue (invariants I1 and I19).
  */
 
 const AGAIN = "And in the mountains?";
 const NOTES = "It boils at 100 °C.\n";
-/** Creates a file of 1.2 MB. It is too large for a row of the session, so only R2 has its contents. */
+/**
+ * Creates a file of 1.2 MB. It is too large for a row of the session, so only R2 has its contents.
+ */
 const WRITE_HEAP =
   "seq 1 9000 > a && cat a a a a > b && for i in 1 2 3 4 5 6 7; do cat b >> heap; done; rm a b";
 const firstTurn = worksOnFiles({

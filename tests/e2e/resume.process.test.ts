@@ -9,8 +9,8 @@ import { toEvent } from "./support/verdict";
 import { Watcher } from "./support/watcher";
 
 /**
- * With `BACKGROUND_REPLIES = "on"`, the provider continues a reply while the service is down. After a
- * kill, the service must not lose such a reply, and must not pay for it twice.
+ * With `BACKGROUND_REPLIES = "on"`, the provider continues a reply while the service is down. After
+ * a kill, the service must not lose such a reply, and must not pay for it twice.
  */
 
 const TEXT = Array.from({ length: 60 }, (_, nth) => `word-${nth}`).join(" ");

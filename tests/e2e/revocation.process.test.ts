@@ -11,7 +11,11 @@ import { bearer, KEYED, newKey } from "./support/keyed";
 /** How soon a revoked key is rejected (A5). The service uses its real time limits. */
 const CLOSED_WITHIN_MS = 60_000;
 
-const [admin, revoked, active] = [newKey("acme", "admin"), newKey("acme", "run"), newKey("acme", "run")];
+const [admin, revoked, active] = [
+  newKey("acme", "admin"),
+  newKey("acme", "run"),
+  newKey("acme", "run"),
+];
 let service: ServiceProcess;
 let providers: SimulatedProviders;
 

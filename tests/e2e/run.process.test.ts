@@ -78,17 +78,20 @@ describe("scripts/run.mjs", () => {
     expect(stderr).toContain("throws.ts:3");
   });
 
-  it.each(["start", "proof"])("npm passes every argument to %s, also arguments that Node.js knows", (name) => {
-    const missing = spawnSync(
-      "npm",
-      ["run", "--silent", name, "--", "--env-file", "there-is-none"],
-      { encoding: "utf8" },
-    );
-    expect(missing.status).not.toBe(9);
-    expect(missing.stderr).not.toContain("node: ");
-    if (name === "start")
-      expect(missing.stderr).toBe("--env-file there-is-none: there is no such file.\n");
-  });
+  it.each(["start", "proof"])(
+    "npm passes every argument to %s, also arguments that Node.js knows",
+    (name) => {
+      const missing = spawnSync(
+        "npm",
+        ["run", "--silent", name, "--", "--env-file", "there-is-none"],
+        { encoding: "utf8" },
+      );
+      expect(missing.status).not.toBe(9);
+      expect(missing.stderr).not.toContain("node: ");
+      if (name === "start")
+        expect(missing.stderr).toBe("--env-file there-is-none: there is no such file.\n");
+    },
+  );
 
   it("lists the campaigns of the size `change` if no campaign is named", () => {
     const { status, stdout } = spawnSync("npm", ["run", "--silent", "proof", "--", "--list"], {

@@ -8,8 +8,8 @@ import { type RawServer, startRawServer } from "../../simulated/raw-server";
 import { bearer, KEYED, newKey } from "./support/keyed";
 
 /**
- * A tenant's secret in the real runtime, from the command that sets the secret to the tool server that
- * receives it.
+ * A tenant's secret in the real runtime, from the command that sets the secret to the tool server
+ * that receives it.
  */
 
 const CANARY = "tenant-canary-value-31d7aa";

@@ -39,7 +39,8 @@ const PARTS = [
 let clone = "";
 
 beforeAll(() => {
-  // Inside the repository, because elsewhere the bundler does not follow the link to `node_modules`.
+  // Inside the repository, because elsewhere the bundler does not follow the link to
+  // `node_modules`.
   clone = mkdtempSync(path.resolve("node_modules/.clone-test-"));
   for (const part of PARTS) cpSync(part, path.join(clone, part), { recursive: true });
   symlinkSync(path.resolve("node_modules"), path.join(clone, "node_modules"));

@@ -10,8 +10,8 @@ import { toSituation } from "../../simulated/providers/situation";
 import { runningService } from "./support/running-service";
 
 /**
- * On Cloudflare, at most six requests of an object may wait for headers. The service uses four of them
- * for models. Local workerd has no such limit.
+ * On Cloudflare, at most six requests of an object may wait for headers. The service uses four of
+ * them for models. Local workerd has no such limit.
  */
 const SLOTS = 4;
 const TEAM = 12;
@@ -44,8 +44,8 @@ const fromFirstByte = (request: RecordedRequest): RecordedRequest => ({
 });
 
 /**
- * A call that yields its slot is closed before the next call is sent. The server may notice this close
- * later, because both calls use different connections.
+ * A call that yields its slot is closed before the next call is sent. The server may notice this
+ * close later, because both calls use different connections.
  */
 const CLOSE_DELAY_MS = 1_000;
 const asReleased = (request: RecordedRequest): RecordedRequest =>

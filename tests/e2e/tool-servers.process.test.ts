@@ -20,8 +20,8 @@ import { LOCAL } from "./support/local";
 import { ServiceClient } from "./support/service-client";
 
 /**
- * Whole runs of teams that use MCP servers. Most tests use the reference server of the protocol over
- * HTTP. Some tests kill the service or that server.
+ * Whole runs of teams that use MCP servers. Most tests use the reference server of the protocol
+ * over HTTP. Some tests kill the service or that server.
  */
 
 /** A call of 10 s: long enough for a kill in the middle of it, also on a busy machine. */
@@ -65,8 +65,8 @@ let recorder: Awaited<ReturnType<typeof startRecordingToolServer>>;
 /** Another address of the same server. The operator declares its tools as safe to repeat. */
 let trusted: Awaited<ReturnType<typeof startRecordingToolServer>>;
 /**
- * Servers that only one test uses. They start before the service, because the service must know their
- * origins at its start. `changing` gets a changed tool. `resting` is unused after a run.
+ * Servers that only one test uses. They start before the service, because the service must know
+ * their origins at its start. `changing` gets a changed tool. `resting` is unused after a run.
  */
 let changing: Awaited<ReturnType<typeof scriptedServer>>;
 let resting: Awaited<ReturnType<typeof scriptedServer>>;
@@ -108,8 +108,8 @@ afterEach(async () => {
 });
 
 /**
- * Starts a run with one agent for each model. The agents, except `plain`, have a tool server `box` at
- * this URL.
+ * Starts a run with one agent for each model. The agents, except `plain`, have a tool server `box`
+ * at this URL.
  */
 async function start(
   models: readonly (keyof typeof MODELS)[],
@@ -204,7 +204,10 @@ it("a call is repeated after a kill if the operator and the server declare the t
   expect(trusted.calls()).toHaveLength(2);
   expect(repeated?.meta[CALL_KEY]).toBe(first?.meta[CALL_KEY]);
   const events = await client.events(id);
-  expect(endedCalls(events)).toEqual([`patient ${LONG[0]} tool.interrupted`, `patient ${LONG[0]} ok`]);
+  expect(endedCalls(events)).toEqual([
+    `patient ${LONG[0]} tool.interrupted`,
+    `patient ${LONG[0]} ok`,
+  ]);
   expect(events.filter(({ type }) => type === "tools.listed")).toHaveLength(1);
 });
 
@@ -251,8 +254,11 @@ it("the service remembers the tools after a kill: a changed tool is disabled, an
 
 it("a connection is closed soon after its last use, and the server is notified", async () => {
   await client.ended(await start(["plain", "adder"], resting.url), 30_000);
-  const closedConnections = () => resting.received.filter(({ method }) => method === "DELETE").length;
-  await expect.poll(closedConnections, { timeout: 2 * TOOL_SERVERS.restMs + 5_000, interval: 500 }).toBe(1);
+  const closedConnections = () =>
+    resting.received.filter(({ method }) => method === "DELETE").length;
+  await expect
+    .poll(closedConnections, { timeout: 2 * TOOL_SERVERS.restMs + 5_000, interval: 500 })
+    .toBe(1);
 });
 
 it("after a kill of the server during a call, all agents continue", async () => {

@@ -144,10 +144,12 @@ describe("the demo's story", () => {
     // after its second answer, the team waits a short time for the third
     const decidingFrom = Math.max(rough, largest) * 1.1 + 250;
     const thorough = durationMs(await reply("claude-opus-5-5", "first_answer"));
-    const sprinterVote = decidingFrom + durationMs(await reply("gpt-5.6-luna", "deciding", firstAnswers));
+    const sprinterVote =
+      decidingFrom + durationMs(await reply("gpt-5.6-luna", "deciding", firstAnswers));
     const thinkerVote =
       thorough + durationMs(await reply("claude-opus-5-5", "deciding", withThorough));
-    const improvement = thorough + durationMs(await reply("gpt-5.6-luna", "deciding", withThorough));
+    const improvement =
+      thorough + durationMs(await reply("gpt-5.6-luna", "deciding", withThorough));
     const staleVote =
       Math.max(rough, largest) +
       durationMs(await reply("gemini-3.1-pro-preview", "deciding", firstAnswers));
@@ -160,7 +162,8 @@ describe("the demo's story", () => {
 
     const consensus =
       staleVote + durationMs(await reply("gemini-3.1-pro-preview", "deciding", withImproved));
-    const totalMs = consensus + durationMs(await reply("gpt-5.6-luna", "presentation", withImproved));
+    const totalMs =
+      consensus + durationMs(await reply("gpt-5.6-luna", "presentation", withImproved));
     expect(totalMs).toBeGreaterThan(15_000);
     expect(totalMs).toBeLessThan(30_000);
   });

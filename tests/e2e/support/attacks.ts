@@ -47,8 +47,8 @@ const WEB_SOCKET = {
 };
 
 /**
- * Finding H1: requests for the list of sessions, with a host name that an attacker has rebound to this
- * machine (DNS rebinding), or with a forged URL.
+ * Finding H1: requests for the list of sessions, with a host name that an attacker has rebound to
+ * this machine (DNS rebinding), or with a forged URL.
  */
 export const rebinding = (servicePort: number): Attack[] => {
   const target = `http://127.0.0.1:${servicePort}/api/sessions`;

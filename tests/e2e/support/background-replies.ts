@@ -3,9 +3,9 @@ import { once } from "node:events";
 import { setTimeout as sleep } from "node:timers/promises";
 
 /**
- * A provider of the Responses format that writes replies in the background. A reply continues without
- * a reader, and a reader can begin at any event. Each reply has the same text, written one word at a
- * time. After half of the words, each reply waits for `continueReply`.
+ * A provider of the Responses format that writes replies in the background. A reply continues
+ * without a reader, and a reader can begin at any event. Each reply has the same text, written one
+ * word at a time. After half of the words, each reply waits for `continueReply`.
  */
 export type BackgroundReplies = {
   baseUrl: string;

@@ -16,7 +16,10 @@ const TYPES: Readonly<Record<Format, string>> = {
   gemini: "gemini",
 };
 
-/** Beginnings of model names, from which the service derives capabilities. Only the first cannot reason. */
+/**
+ * Beginnings of model names, from which the service derives capabilities. Only the first cannot
+ * reason.
+ */
 const MODELS: Readonly<Record<Format, string>> = {
   "openai-chat": "some-model",
   "openai-responses": "gpt-5.6",

@@ -6,9 +6,9 @@ const ASK_EVERY_MS = 10;
 
 /**
  * The longest wait for `/healthz`, in ms. `wallMs`: as measured by the clock. `ownMs`: without the
- * part that the machine caused, divided by the machine's `slowness`. The machine caused the longer of
- * two times: the wait for an idle server at the same time, and the time in which the service's thread
- * waited for a processor.
+ * part that the machine caused, divided by the machine's `slowness`. The machine caused the longer
+ * of two times: the wait for an idle server at the same time, and the time in which the service's
+ * thread waited for a processor.
  */
 type LongestWait = { wallMs: number; ownMs: number };
 
@@ -17,8 +17,8 @@ type Servers = {
   idle: { url: string };
 };
 /**
- * A wait for one response, in ms of `performance.now()`. `queuedMs`: the part of the wait in which the
- * responding thread waited for a processor.
+ * A wait for one response, in ms of `performance.now()`. `queuedMs`: the part of the wait in which
+ * the responding thread waited for a processor.
  */
 type Wait = { from: number; to: number; queuedMs: number };
 
@@ -70,9 +70,9 @@ export const ownPart = (waits: readonly Wait[], machine: readonly Wait[]): numbe
 const lengthOf = ({ from, to }: Pick<Wait, "from" | "to">): number => to - from;
 
 /**
- * Makes at most `tries` attempts and returns the result with the shortest wait. Stops after a result
- * below `mostMs`. The service's own work takes the same time in each attempt, but the other load of
- * the machine varies.
+ * Makes at most `tries` attempts and returns the result with the shortest wait. Stops after a
+ * result below `mostMs`. The service's own work takes the same time in each attempt, but the other
+ * load of the machine varies.
  */
 export async function bestOf(
   tries: number,

@@ -2,7 +2,9 @@ import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { text } from "node:stream/consumers";
 
-/** A hostile server on this machine. It records all requests. It redirects them if it has a target. */
+/**
+ * A hostile server on this machine. It records all requests. It redirects them if it has a target.
+ */
 export class HostileServer {
   /** One line for each request: method, path and body. */
   readonly requests: string[] = [];

@@ -1,7 +1,9 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 
-/** A server without work, in its own process. Only the machine can cause delays of its responses. */
+/**
+ * A server without work, in its own process. Only the machine can cause delays of its responses.
+ */
 export class IdleServer {
   readonly url: string;
   readonly #process: ChildProcess;

@@ -39,8 +39,8 @@ const STARTS_WITHIN_MS = 90_000;
 /** A clone that was never set up, and a process that its owner starts there. */
 export class Newcomer {
   /**
-   * Folder of the clone. It is inside the repository, because elsewhere the bundler does not follow the
-   * link to `node_modules`.
+   * Folder of the clone. It is inside the repository, because elsewhere the bundler does not follow
+   * the link to `node_modules`.
    */
   readonly dir = mkdtempSync(path.resolve("node_modules/.newcomer-test-"));
   #child: ChildProcess | null = null;
@@ -51,7 +51,10 @@ export class Newcomer {
     symlinkSync(path.resolve("node_modules"), path.join(this.dir, "node_modules"));
   }
 
-  /** Runs npm in the clone and waits until its output matches `ready`. The process runs until `stop`. */
+  /**
+   * Runs npm in the clone and waits until its output matches `ready`. The process runs until
+   * `stop`.
+   */
   async npm(args: readonly string[], ready: RegExp): Promise<void> {
     const child = spawn("npm", args, {
       cwd: this.dir,
@@ -140,8 +143,8 @@ function descendantsOf(root: number): number[] {
 
 function parentOf(pid: string): number | null {
   try {
-    // The second field is the command in brackets. It may contain spaces and brackets, the fields after
-    // it do not.
+    // The second field is the command in brackets. It may contain spaces and brackets, the fields
+    // after it do not.
     const stat = readFileSync(`/proc/${pid}/stat`, "utf8");
     return Number(stat.slice(stat.lastIndexOf(")") + 2).split(" ")[1]);
   } catch {

@@ -16,7 +16,8 @@ type RunningService = {
 };
 
 /**
- * Call it once per test file, outside of the tests. `variables`: additional variables of the service.
+ * Call it once per test file, outside of the tests. `variables`: additional variables of the
+ * service.
  */
 export function runningService(
   models: Readonly<Record<string, Script>>,

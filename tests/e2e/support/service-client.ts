@@ -10,7 +10,9 @@ import { EventListSchema } from "../../../src/protocol/api/listings";
 
 const ANSWERS_WITHIN_MS = 60_000;
 
-/** A client that opens a new connection for each request, because a kill breaks open connections. */
+/**
+ * A client that opens a new connection for each request, because a kill breaks open connections.
+ */
 export class ServiceClient {
   constructor(readonly url: string) {}
 
@@ -23,7 +25,12 @@ export class ServiceClient {
     backend: sharedSettings = {},
     ...rest
   }: RunOptions): Promise<RunResponse> {
-    const backend = { type: "chatcompletion", base_url: baseUrl, api_key: "simulated", ...sharedSettings };
+    const backend = {
+      type: "chatcompletion",
+      base_url: baseUrl,
+      api_key: "simulated",
+      ...sharedSettings,
+    };
     const team = agents.map(({ id, model, backend: ownSettings = {} }) => ({
       id,
       backend: { ...backend, model, ...ownSettings },

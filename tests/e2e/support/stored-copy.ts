@@ -4,8 +4,8 @@ import path from "node:path";
 import { sha256 } from "../../../local/sha256";
 
 /**
- * A copy of all stored data of a local service: sessions, tenants, alarms, R2 and D1. It is made as an
- * operator makes a backup.
+ * A copy of all stored data of a local service: sessions, tenants, alarms, R2 and D1. It is made as
+ * an operator makes a backup.
  */
 export class StoredCopy {
   readonly #dir: string;

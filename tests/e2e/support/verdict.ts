@@ -64,8 +64,8 @@ function endings(log: readonly WireEvent[]): string[] {
 }
 
 /**
- * Violations of the coordination rules, found by an independent checker. `outside`: facts that the log
- * does not contain. By default, the checker expects that the run has finished.
+ * Violations of the coordination rules, found by an independent checker. `outside`: facts that the
+ * log does not contain. By default, the checker expects that the run has finished.
  */
 export const broken = (log: readonly WireEvent[], outside: Outside = {}): string[] =>
   check(log, { finished: true, ...outside }).map(
@@ -74,8 +74,8 @@ export const broken = (log: readonly WireEvent[], outside: Outside = {}): string
   );
 
 /**
- * I19: after the log is folded, the service has nothing left to do, and the status that a client folds
- * from the log equals the status that the service returns.
+ * I19: after the log is folded, the service has nothing left to do, and the status that a client
+ * folds from the log equals the status that the service returns.
  */
 export function misfolded(log: readonly WireEvent[], live: SessionStatus): string[] {
   const state = log.reduce(evolve, emptySession);

@@ -12,8 +12,8 @@ import { createProvider } from "../../../src/providers/registry";
 import { endpointAt } from "../../fakes/endpoint";
 
 /**
- * Whole rounds of the service's adapters with simulated providers. A simulated provider remembers its
- * replies. It rejects a request if the adapter has lost, changed or repeated a part of a reply.
+ * Whole rounds of the service's adapters with simulated providers. A simulated provider remembers
+ * its replies. It rejects a request if the adapter has lost, changed or repeated a part of a reply.
  */
 const READ = {
   name: "read",

@@ -1,9 +1,9 @@
 import type { SimulatedProviders } from "../../../simulated/providers/server";
 
 /**
- * A short conversation through an official SDK, with the same interface for every SDK. A client keeps
- * the history in the types of its format. So the next request contains each reply exactly as the SDK
- * returned it.
+ * A short conversation through an official SDK, with the same interface for every SDK. A client
+ * keeps the history in the types of its format. So the next request contains each reply exactly as
+ * the SDK returned it.
  */
 export type Client = {
   /** Sends the history and adds the reply to it. */

@@ -39,7 +39,11 @@ describe("when a client sends back a reply, the provider finds", () => {
       turn: ORIGINAL.with(2, callItem("call_1", "read", '{"path":"b"}')),
       mismatch: { kind: "changed", item: read },
     },
-    { name: "that a call is missing", turn: ORIGINAL.slice(0, 3), mismatch: { kind: "missing", item: invalidCall } },
+    {
+      name: "that a call is missing",
+      turn: ORIGINAL.slice(0, 3),
+      mismatch: { kind: "missing", item: invalidCall },
+    },
     {
       name: "that a call was added",
       turn: [...ORIGINAL, callItem("call_9", "read", "{}")],
@@ -60,7 +64,11 @@ describe("when a client sends back a reply, the provider finds", () => {
       turn: [{ ...callWithSameId, id: "call_4" }, callWithSameId],
       mismatch: { kind: "changed", item: callWithSameId },
     },
-    { name: "that the text was never sent", turn: [text("I said so.")], mismatch: { kind: "unknown" } },
+    {
+      name: "that the text was never sent",
+      turn: [text("I said so.")],
+      mismatch: { kind: "unknown" },
+    },
   ])("$name", ({ turn, mismatch }) => {
     const memory = new Continuity();
     memory.keep(ORIGINAL);
@@ -102,7 +110,12 @@ describe("the tool results of a request", () => {
       results: ["a", "a"],
       problem: null,
     },
-    { name: "must not contain a result without a call", calls: [], results: ["a"], problem: { kind: "unrequested", id: "a" } },
+    {
+      name: "must not contain a result without a call",
+      calls: [],
+      results: ["a"],
+      problem: { kind: "unrequested", id: "a" },
+    },
   ])("$name", ({ calls, results, problem }) => {
     expect(resultProblem(calls, results)).toEqual(problem);
   });

@@ -74,9 +74,13 @@ describe.each(FORMATS)("%s", (format) => {
   });
 
   it("accepts its own reply with the results of its calls", async () => {
-    const conversation = await client(format, [replyWithCalls, { text: "So it is." }, { text: "Still." }], {
-      tools: ["read"],
-    });
+    const conversation = await client(
+      format,
+      [replyWithCalls, { text: "So it is." }, { text: "Still." }],
+      {
+        tools: ["read"],
+      },
+    );
     await conversation.ask();
     conversation.results();
     expect((await conversation.ask()).text).toBe("So it is.");
@@ -258,10 +262,13 @@ describe("features of only one format", () => {
         totalTokenCount: 130,
       },
     },
-  ])("$format reports cached tokens and reasoning tokens in its own fields", async ({ format, expected }) => {
-    const received = await (await client(format, [{ text: "Yes.", usage }])).ask();
-    expect(received.usage).toMatchObject(expected);
-  });
+  ])(
+    "$format reports cached tokens and reasoning tokens in its own fields",
+    async ({ format, expected }) => {
+      const received = await (await client(format, [{ text: "Yes.", usage }])).ask();
+      expect(received.usage).toMatchObject(expected);
+    },
+  );
 
   it.each<{ format: TestedFormat; finish: [string, string, string] }>([
     { format: "openai-responses", finish: ["completed", "completed", "max_output_tokens"] },
@@ -296,7 +303,11 @@ describe("features of only one format", () => {
   });
 
   it.each<{ format: TestedFormat; change: (conversation: Client) => void; says: string }>([
-    { format: "anthropic", change: (conversation) => conversation.say("And?"), says: "roles must alternate" },
+    {
+      format: "anthropic",
+      change: (conversation) => conversation.say("And?"),
+      says: "roles must alternate",
+    },
     {
       format: "gemini",
       change: (conversation) => conversation.tamper((json) => json.replace("user", "model")),
@@ -312,12 +323,15 @@ describe("features of only one format", () => {
       change: (conversation) => (conversation.extra = { max_tokens: 1_000 }),
       says: "must be greater",
     },
-  ])("$format refuses a request that violates its rules: $says", async ({ format, change, says }) => {
-    const conversation = await client(format, [], { tools: ["read"] });
-    change(conversation);
-    await expect(conversation.ask()).rejects.toMatchObject({ status: 400 });
-    expect(refusals()).toEqual([expect.stringContaining(says)]);
-  });
+  ])(
+    "$format refuses a request that violates its rules: $says",
+    async ({ format, change, says }) => {
+      const conversation = await client(format, [], { tools: ["read"] });
+      change(conversation);
+      await expect(conversation.ask()).rejects.toMatchObject({ status: 400 });
+      expect(refusals()).toEqual([expect.stringContaining(says)]);
+    },
+  );
 
   it("anthropic requires signed thinking back, also if the thinking is hidden", async () => {
     const conversation = await client(

@@ -50,9 +50,12 @@ it.each<{ host: string; format: keyof typeof REQUESTS & Format; fields: object; 
   { host: "openai", format: "openai-chat", fields: { top_k: 50 }, status: 400 },
   { host: "openai", format: "openai-responses", fields: { max_turns: 3 }, status: 400 },
   { host: "vllm", format: "openai-chat", fields: { enable_web_search: true }, status: 400 },
-])("$host responds to a $format request with the fields $fields with $status", async ({ host, format, fields, status }) => {
-  expect(await ask(format, providers.baseUrlAs(host, format), fields)).toBe(status);
-});
+])(
+  "$host responds to a $format request with the fields $fields with $status",
+  async ({ host, format, fields, status }) => {
+    expect(await ask(format, providers.baseUrlAs(host, format), fields)).toBe(status);
+  },
+);
 
 it("the API of Azure has another path than the API of OpenAI", async () => {
   const base = providers.baseUrlAs("azure_openai", "openai-chat");

@@ -35,7 +35,12 @@ describe("scripted agents", () => {
   const rejecting = scripts.rejects({ reason: "thin", instructions: "more" }, simple);
 
   it.each<{ name: string; script: Script; situation: Situation; expected: object }>([
-    { name: "submit an answer in the first request", script: simple, situation: at("first_answer"), expected: answered("Ten.") },
+    {
+      name: "submit an answer in the first request",
+      script: simple,
+      situation: at("first_answer"),
+      expected: answered("Ten."),
+    },
     {
       name: "vote for the longest answer",
       script: simple,

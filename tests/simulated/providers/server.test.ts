@@ -13,8 +13,8 @@ import {
 } from "../../../simulated/providers/server";
 
 /**
- * The tests use real sockets and the official SDK. They check the replies that a client receives, and
- * the records of the simulated providers.
+ * The tests use real sockets and the official SDK. They check the replies that a client receives,
+ * and the records of the simulated providers.
  */
 
 let providers: SimulatedProviders | undefined;
@@ -257,7 +257,10 @@ describe("a cut of all connections", () => {
 
 describe("the record of a request of the simulated providers", () => {
   it("contains the key, the body and the times", async () => {
-    const client = await startProviders({ text: "abcdefgh", pace: { ttftMs: 40, tokensPerSecond: 50 } });
+    const client = await startProviders({
+      text: "abcdefgh",
+      pace: { ttftMs: 40, tokensPerSecond: 50 },
+    });
     await readReply(client);
     const [request] = recorded();
     expect(request).toMatchObject({
@@ -353,14 +356,16 @@ describe("the record of a request of the simulated providers", () => {
     expect(recorded()[0]?.scriptError).toContain("typo in the script");
   });
 
-  it("keeps the pace of sixteen concurrent streams of 200 tokens per second", { retry: 2 }, async () => {
+  it("keeps the pace of sixteen concurrent streams of 200 tokens per second", {
+    retry: 2,
+  }, async () => {
     const client = await startProviders({
       text: "abcd".repeat(200),
       pace: { ttftMs: 400, tokensPerSecond: 200 },
     });
     await readReply(client);
     const alone = await timed(() => readReply(client));
-    let replies: Awaited<ReturnType<typeof collect>>[] = [];
+    let replies: Awaited<ReturnType<typeof readReply>>[] = [];
     const tookMs = await timed(async () => {
       replies = await Promise.all(Array.from({ length: 16 }, () => readReply(client)));
     });

@@ -30,7 +30,10 @@ it("returns the same number for a repeated note, and a new number for each order
 
 it("deletes the calls whose keys have this prefix, and no others", async () => {
   tools = await startToolServer();
-  const [first, other] = [await callTool("write_note", "a_1"), await callTool("write_note", "ab_1")];
+  const [first, other] = [
+    await callTool("write_note", "a_1"),
+    await callTool("write_note", "ab_1"),
+  ];
   tools.forget("a_");
   expect(tools.reached().map(({ key }) => key)).toEqual(["ab_1"]);
   expect(await callTool("write_note", "ab_1")).toBe(other);

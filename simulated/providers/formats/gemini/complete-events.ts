@@ -5,8 +5,8 @@ import { itemsOf } from "./request";
 import { ChunkSchema, GenerateRequestSchema, type Part, PartSchema } from "./schema";
 
 /**
- * Adds the parts of the format that aimock omits: signatures, hosted tools, sources, complete usage,
- * and a separate final chunk.
+ * Adds the parts of the format that aimock omits: signatures, hosted tools, sources, complete
+ * usage, and a separate final chunk.
  */
 export function completeEvents(
   events: readonly Json[],
@@ -69,8 +69,8 @@ const toPiece = (chunk: Json, tokens: number): Piece => ({
 });
 
 /**
- * Adds the number of tokens to each part, and the signature of the reasoning to the first call. Each
- * call is one part, so it counts all its tokens.
+ * Adds the number of tokens to each part, and the signature of the reasoning to the first call.
+ * Each call is one part, so it counts all its tokens.
  */
 function sealed(parts: readonly Part[], { calls }: ChargedReply): PacedPart[] {
   const firstCall = parts.findIndex(({ functionCall }) => functionCall !== undefined);

@@ -95,8 +95,8 @@ function checkTools({ tools = [], toolConfig }: GenerateRequest): void {
 }
 
 /**
- * Two user turns in a row are allowed, two model turns are not. The turn after a turn with calls must
- * contain one result for each call.
+ * Two user turns in a row are allowed, two model turns are not. The turn after a turn with calls
+ * must contain one result for each call.
  */
 function checkTurns(contents: readonly Turn[]): void {
   for (const [at, turn] of contents.entries()) {

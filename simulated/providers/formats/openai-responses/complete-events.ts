@@ -178,8 +178,8 @@ function annotationsOf({ citations = [], text = "" }: ChargedReply): Json[] {
 }
 
 /**
- * Adds the annotations to the stream: as one event each before the end of the text, and as a list in
- * each later event that repeats the text.
+ * Adds the annotations to the stream: as one event each before the end of the text, and as a list
+ * in each later event that repeats the text.
  */
 function withAnnotations(event: Event, annotations: Json[]): Event[] {
   if (annotations.length === 0) return [event];
