@@ -60,8 +60,8 @@ export async function setup(project: TestProject): Promise<() => Promise<void>> 
       restless: improvesForever({ topic: "Perhaps 42" }),
       talker: neverDecides(),
       looker: paced(PACE, reportsAttachments()),
-      "gemini-looker": reportsAttachments(), // by this name, the service knows that the model accepts audio
-      "gpt-oss-looker": reportsAttachments(), // by this name, the service knows that the model accepts text only
+      "gemini-looker": reportsAttachments(), // its name means: accepts audio too
+      "gpt-oss-looker": reportsAttachments(), // its name means: accepts only text
       ...CODING_MODELS,
       ...CONTEXT_MODELS,
       wrecker: callsUnknownTool("Still 42.", 1_000),

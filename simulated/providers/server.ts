@@ -66,7 +66,7 @@ export async function startSimulatedProviders({
     ...addressesAt(url),
     requests: () => records,
     cut() {
-      const broken = settleOpen(records); // before the connections close, which looks like a close by the clients
+      const broken = settleOpen(records); // first: a close looks like one by the client
       server.closeAllConnections();
       return broken;
     },

@@ -80,7 +80,7 @@ export class ServiceProcess {
     this.#child = child;
     for (const input of [child.stdout, child.stderr])
       createInterface({ input }).on("line", (line) => this.#appendToLog(line));
-    child.stdin.on("error", () => undefined); // the process was killed before it read its configuration
+    child.stdin.on("error", () => undefined); // killed before it read its configuration
     child.stdin.end(config);
     while (!(await isHealthy(this.url, AbortSignal.timeout(READY_WITHIN_MS)))) {
       if (child.exitCode !== null || child.signalCode !== null)

@@ -85,7 +85,7 @@ it(
     const before = messagesAfterSummary().length;
     const { session_id: id } = await start();
     await waitUntil(id, (events) => compacted(events).length === 1);
-    while (messagesAfterSummary().length === before) await sleep(10); // the call after the summary was sent
+    while (messagesAfterSummary().length === before) await sleep(10); // a later call was sent
     await restart();
     expect((await on.client.ended(id, WITHIN_MS)).status).toBe("completed");
     const [interrupted, repeated] = messagesAfterSummary().slice(before);
