@@ -76,9 +76,7 @@ describe("whether a usage measures the length of its conversation", () => {
       reported: usage({ requests: 2 }),
       measures: false,
     },
-  ])("$name", ({ reported, measures }) =>
-    expect(measuresLength(reported)).toBe(measures),
-  );
+  ])("$name", ({ reported, measures }) => expect(measuresLength(reported)).toBe(measures));
 });
 
 it("unpricedAgents returns agents whose model or hosted tool has no known price", () => {

@@ -137,7 +137,10 @@ export type ContextEntry = z.infer<typeof ContextEntrySchema>;
 
 /** One version of a context with its list of files. */
 export const ContextSchema = z
-  .object({ ...entryFields, tree: z.array(ContextFileSchema).describe("The files, sorted by path") })
+  .object({
+    ...entryFields,
+    tree: z.array(ContextFileSchema).describe("The files, sorted by path"),
+  })
   .meta({ id: "Context" });
 export type Context = z.infer<typeof ContextSchema>;
 

@@ -235,7 +235,15 @@ function presentationCompleted(
 ): void {
   const { agent: presenter, label, content, source, fallback, changed_files, tools } = event;
   const cutFields = changed_files === undefined ? {} : { changed_files };
-  attempt.presentation = { agent: presenter, label, content, source, fallback, ...cutFields, tools };
+  attempt.presentation = {
+    agent: presenter,
+    label,
+    content,
+    source,
+    fallback,
+    ...cutFields,
+    tools,
+  };
   const agent = agentById(turn, presenter);
   if (!agent) return;
   agent.call = null;

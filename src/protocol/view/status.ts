@@ -264,10 +264,13 @@ const tokensOfTurn = ({ usage, reservedTokens }: TurnView): Tokens => ({
 });
 
 const sumOf = (turns: readonly Tokens[]): Tokens =>
-  turns.reduce((a, b) => ({ reported: a.reported + b.reported, reserved: a.reserved + b.reserved }), {
-    reported: 0,
-    reserved: 0,
-  });
+  turns.reduce(
+    (a, b) => ({ reported: a.reported + b.reported, reserved: a.reserved + b.reserved }),
+    {
+      reported: 0,
+      reserved: 0,
+    },
+  );
 
 const toTokens = ({ reported, reserved }: Tokens) => ({
   tokens: reported + reserved,

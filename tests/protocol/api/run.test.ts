@@ -30,8 +30,16 @@ describe("a request for a run", () => {
     { name: "no question", body: {}, path: "question" },
     { name: "an empty question", body: { question: "" }, path: "question" },
     { name: "a blank question", body: { question: " \n\t\u3000" }, path: "question" },
-    { name: "a question that is too long", body: { question: "x".repeat(200_001) }, path: "question" },
-    { name: "a question with half a surrogate pair", body: { question: "\ud800" }, path: "question" },
+    {
+      name: "a question that is too long",
+      body: { question: "x".repeat(200_001) },
+      path: "question",
+    },
+    {
+      name: "a question with half a surrogate pair",
+      body: { question: "\ud800" },
+      path: "question",
+    },
     { name: "a question that is a number", body: { question: 42 }, path: "question" },
     { name: "an unknown field", body: { question, agents: [] }, path: "" },
     {
@@ -64,7 +72,11 @@ describe("a request for a run", () => {
       body: { question, budget: { max_tokens: 0.5 } },
       path: "budget.max_tokens",
     },
-    { name: "an unknown field of the budget", body: { question, budget: { max_usd: 1 } }, path: "budget" },
+    {
+      name: "an unknown field of the budget",
+      body: { question, budget: { max_usd: 1 } },
+      path: "budget",
+    },
     { name: "a time limit of 0", body: { question, timeout_seconds: 0 }, path: "timeout_seconds" },
     {
       name: "a time limit of more than a day",
@@ -156,6 +168,12 @@ it("a response may contain warnings, with line and column if the config is text"
       detail: "No key is known",
     },
   ];
-  const response = { session_id: "session_01jdab3c4d", turn: 1, status: "running", links, warnings };
+  const response = {
+    session_id: "session_01jdab3c4d",
+    turn: 1,
+    status: "running",
+    links,
+    warnings,
+  };
   expect(RunResponseSchema.parse(response)).toEqual(response);
 });

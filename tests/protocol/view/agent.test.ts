@@ -47,7 +47,11 @@ describe("an agent", () => {
       after: [b.callStarted("anna", "c1"), b.injected("anna", ["agent2.1"], "tool_result")],
       status: "streaming",
     },
-    { name: "has the status error when it failed", after: [b.agentFailed("anna")], status: "error" },
+    {
+      name: "has the status error when it failed",
+      after: [b.agentFailed("anna")],
+      status: "error",
+    },
     {
       name: "has timed out when the time limit of its first answer passes",
       after: [b.agentFailed("anna", "initial_round_timeout")],

@@ -164,7 +164,10 @@ describe("an unknown price (A4)", () => {
       ...begun.slice(0, 3),
       call,
     ];
-    expect(shown(log(callWithSearch)).status).toMatchObject({ cost_usd: null, cost_usd_known: 0.5 });
+    expect(shown(log(callWithSearch)).status).toMatchObject({
+      cost_usd: null,
+      cost_usd_known: 0.5,
+    });
     expect(shown(log(b.callCompleted("anna", "a1"))).status.cost_usd).toBe(0.5);
   });
 });

@@ -31,7 +31,11 @@ const warnings = (bodies: b.Body[]) => {
 
 describe("participation in a turn (A1)", () => {
   it.each([
-    { name: "there is no warning if all agents answered and voted", after: b.story.slice(3), says: [] },
+    {
+      name: "there is no warning if all agents answered and voted",
+      after: b.story.slice(3),
+      says: [],
+    },
     {
       name: "an agent that failed without an answer did not take part",
       after: [b.agentFailed("other"), ...alone, ...won],

@@ -163,7 +163,11 @@ describe("toStatus", () => {
   it.each([
     { name: "in_progress while the turn runs", after: [], reason: "in_progress" },
     { name: "error if the turn failed", after: [b.failed("anna")], reason: "error" },
-    { name: "cancelled if the turn was cancelled", after: [b.cancelled(null)], reason: "cancelled" },
+    {
+      name: "cancelled if the turn was cancelled",
+      after: [b.cancelled(null)],
+      reason: "cancelled",
+    },
   ])("has the finish reason $name", ({ after, reason }) => {
     expect(statusAfter([...base, ...after]).results.finish_reason).toBe(reason);
   });

@@ -14,7 +14,11 @@ describe("phase of a turn", () => {
       after: [b.answered("anna", "agent1.1", 1)],
       phase: "initial_answer",
     },
-    { name: "is enforcement once all agents have answered", after: bothAnswered, phase: "enforcement" },
+    {
+      name: "is enforcement once all agents have answered",
+      after: bothAnswered,
+      phase: "enforcement",
+    },
     {
       name: "is enforcement once the only agent without an answer has failed",
       after: [b.answered("anna", "agent1.1", 1), b.agentFailed("ben")],
