@@ -14,8 +14,8 @@ export type VoteResult = {
 };
 
 /**
- * `null` before the attempt is settled, or if no answer won. `teamSize` includes agents that
- * dropped out.
+ * Result of an attempt's vote; `null` before the attempt is settled, or if no answer won.
+ * `teamSize` includes agents that dropped out.
  */
 export function voteResult(attempt: AttemptView, teamSize: number): VoteResult | null {
   const label = attempt.settlement?.label;
@@ -29,14 +29,14 @@ export function voteResult(attempt: AttemptView, teamSize: number): VoteResult |
 }
 
 /**
- * Ids of the agents whose vote was counted. Without any valid vote, the rules count the last vote of
- * each agent if its answer is still a candidate. Then this function returns those agents.
+ * Ids of the agents whose votes the tally counts. If no vote is valid, the rules count each agent's
+ * last vote, if it is for an answer that can still win.
  */
 function votersOf({ votes }: AttemptView, tally: Readonly<Record<string, number>>): string[] {
-  const valid = votes.filter(({ valid }) => valid);
-  if (valid.length > 0) return valid.map(({ voter }) => voter);
-  const last = votes.filter(
+  const validVotes = votes.filter(({ valid }) => valid);
+  if (validVotes.length > 0) return validVotes.map(({ voter }) => voter);
+  const lastVotes = votes.filter(
     ({ voter }, index) => !votes.slice(index + 1).some((later) => later.voter === voter),
   );
-  return last.filter(({ label }) => Object.hasOwn(tally, label)).map(({ voter }) => voter);
+  return lastVotes.filter(({ label }) => Object.hasOwn(tally, label)).map(({ voter }) => voter);
 }
