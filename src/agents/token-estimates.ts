@@ -3,14 +3,16 @@ import type { Usage } from "../protocol/events";
 import { inputTokenBound } from "./conversation";
 import { measuresLength } from "../protocol/usage";
 
-/** Bytes per token of typical text. `inputTokenBound`, an upper bound, assumes one byte per token. */
+/**
+ * Bytes per token of typical text. `inputTokenBound`, an upper bound, assumes one byte per token.
+ */
 const BYTES_PER_TOKEN = 4;
 /** Estimated tokens of a reply: an answer or a few tool calls. */
 const REPLY_TOKENS = 1_000;
 
 /**
- * Estimated input tokens of a request. `calibration` corrects the estimate for a provider. It is the
- * ratio of the provider's counts to the estimates without calibration.
+ * Estimated input tokens of a request. `calibration` corrects the estimate for a provider. It is
+ * the ratio of the provider's counts to the estimates without calibration.
  */
 export const estimatedInput = (request: ModelRequest, calibration = 1): number =>
   Math.ceil((inputTokenBound(request) / BYTES_PER_TOKEN) * calibration);
@@ -29,8 +31,8 @@ export const tokensTaken = (usage: Usage | null): number | null =>
   usage && usage.input_tokens + usage.output_tokens;
 
 /**
- * A request with fewer tokens gives no ratio: the text that its provider adds is too large a part of
- * the provider's count.
+ * A request with fewer tokens gives no ratio: the text that its provider adds is too large a part
+ * of the provider's count.
  */
 const MIN_TOKENS = 500;
 /** Every language and tokenizer has a ratio within these bounds. */

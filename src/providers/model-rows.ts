@@ -1,7 +1,7 @@
 /**
  * Known models with their official prices in US dollars per million tokens, and the date on which
- * the prices were read. The sources are the pages of the maker or host, or several dated catalogs of such
- * prices.
+ * the prices were read. The sources are the pages of the maker or host, or several dated catalogs
+ * of such prices.
  *
  * - If the maker has announced a higher price, the higher price is used.
  * - If prices change by the hour, the highest price is used.
@@ -18,8 +18,8 @@
 export type LongPrompt = { above: number; input: number; output: number };
 
 /**
- * Two limits in tokens, then prices: [context window, max output, input, cached input, output, cache
- * write, long prompts]. The price of cache writes is `null` or omitted if there is none.
+ * Two limits in tokens, then prices: [context window, max output, input, cached input, output,
+ * cache write, long prompts]. The price of cache writes is `null` or omitted if there is none.
  */
 export type Row = readonly [number, number, number, number, number, (number | null)?, LongPrompt?];
 
@@ -27,8 +27,8 @@ export type ModelGroup = {
   /** Id of the host that charges these prices. */
   host: string;
   /**
-   * Whether only the maker sells these models. If so, an unknown address can only be a proxy for the
-   * maker, and the prices apply there too.
+   * Whether only the maker sells these models. If so, an unknown address can only be a proxy for
+   * the maker, and the prices apply there too.
    */
   closed: boolean;
   /** The day on which the prices were read. */

@@ -121,7 +121,8 @@ describe("the view of a log", () => {
     const early = fold(20_000, 20_000);
     fold(40_000, 100_000);
     const late = fold(140_000, 20_000);
-    expect(late).toBeLessThan(10 * early + 50); // a copy of the whole text (7 MB) per delta would take minutes
+    // A copy of the whole text (7 MB) per delta would take minutes
+    expect(late).toBeLessThan(10 * early + 50);
   });
 
   it.each([

@@ -19,8 +19,8 @@ const filterOf = ({ allowed = [], blocked = [] }: PatternLists) =>
   new CommandFilter({ allowed, blocked });
 
 /**
- * Runs a command in the service's own shell. An agent may delete only files that it has read, so the
- * files are read first.
+ * Runs a command in the service's own shell. An agent may delete only files that it has read, so
+ * the files are read first.
  */
 async function runInShell(lists: PatternLists | null, command: string) {
   const files = await agentFiles(WORLD);
