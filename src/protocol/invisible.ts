@@ -1,7 +1,7 @@
 /**
- * Source of a `u` pattern for a variation selector after its emoji (`❤️`, `1️⃣`), and for a joiner
- * between two emoji (`👩🏽‍💻`). There, both are part of the picture that people see. Everywhere else,
- * these two code points are invisible.
+ * Source of a `u` pattern for a variation selector after its emoji (`❤️`, `1️⃣`), and for a
+ * joiner between two emoji (`👩🏽‍💻`). There, both are part of the picture that people see.
+ * Everywhere else, these two code points are invisible.
  */
 const IN_EMOJI = String.raw`(?<=\p{Extended_Pictographic})\ufe0f|(?<=[0-9#*])\ufe0f(?=\u20e3)|(?<=\p{Extended_Pictographic}[\ufe0f\p{Emoji_Modifier}]?)\u200d(?=\p{Extended_Pictographic})`;
 
