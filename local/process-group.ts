@@ -12,3 +12,14 @@ export function signalGroup({ pid }: ChildProcess, signal: NodeJS.Signals): void
     // the group is empty
   }
 }
+
+/** Whether a process of the child's group exists: the child itself or a descendant. */
+export function hasGroup({ pid }: ChildProcess): boolean {
+  if (pid === undefined) return false;
+  try {
+    process.kill(-pid, 0);
+    return true;
+  } catch {
+    return false;
+  }
+}

@@ -2,8 +2,9 @@ import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { mkdir } from "node:fs/promises";
 import path from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
 import { parseArgs } from "node:util";
-import { signalGroup } from "../local/process-group";
+import { hasGroup, signalGroup } from "../local/process-group";
 import { matching, runCommand, UsageError } from "../local/command-line";
 import { CAMPAIGNS, type Campaign, isInTests, nameOf, projectOf } from "./campaigns";
 import { COUNTS, SIZES, type Size } from "./counts";
@@ -64,19 +65,18 @@ const running = new Set<ChildProcess>();
 /** Exit code of an interrupted command; `null` while it is not interrupted. */
 let interrupted: number | null = null;
 
-/** Ends the running campaigns and their services, then this command, and records no result. */
-function endWithCampaigns(signal: NodeJS.Signals): void {
+/** Ends the running campaigns with all their processes, then this command; records no result. */
+async function endWithCampaigns(signal: NodeJS.Signals): Promise<void> {
   interrupted = signal === "SIGINT" ? 130 : 143;
-  for (const child of running) signalGroup(child, "SIGTERM");
-  exitOnceEnded();
-  setTimeout(() => {
-    for (const child of running) signalGroup(child, "SIGKILL");
-    process.exit(interrupted);
-  }, END_WITHIN_MS);
-}
-
-function exitOnceEnded(): void {
-  if (interrupted !== null && running.size === 0) process.exit(interrupted);
+  const campaigns = [...running];
+  for (const child of campaigns) signalGroup(child, "SIGTERM");
+  // A runner can outlive its starter, which is the only one whose end is reported.
+  const killAt = performance.now() + END_WITHIN_MS;
+  while (campaigns.some(hasGroup) && performance.now() < killAt + END_WITHIN_MS) {
+    if (performance.now() > killAt) for (const child of campaigns) signalGroup(child, "SIGKILL");
+    await sleep(20);
+  }
+  process.exit(interrupted);
 }
 
 /**
@@ -100,8 +100,7 @@ async function vitestOn(
   const [code] = await once(child, "close");
   running.delete(child);
   process.stdout.write(Buffer.concat(output));
-  exitOnceEnded();
-  // Another lane still ends: no campaign may start, and this one has no result.
+  // The command ends: no campaign may start, and this one has no result.
   if (interrupted !== null) return new Promise(() => {});
   return code ?? 1;
 }
