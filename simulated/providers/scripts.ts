@@ -121,7 +121,7 @@ export const hangs =
 export const cutAfter = (tokens: number, script: Script): Script =>
   withFields(script, { cutAfterChunks: tokens });
 
-/** Like `script`, but at this pace for each reply that has no pace of its own. */
+/** Like `script`, but at this pace for each reply without its own pace. */
 export const paced =
   (pace: Pace, script: Script): Script =>
   async (situation) => ({ pace, ...(await script(situation)) });

@@ -8,7 +8,7 @@
  * - If no price of cached input is published, the price of input is used.
  * - A temporary discount is ignored: the row has the full price.
  * - A name that the maker redirects to newer models (`…-latest`) has no row. The row
- *   `gpt-5-chat-latest` is a model of its own.
+ *   `gpt-5-chat-latest` is a separate model.
  */
 
 /**

@@ -146,7 +146,7 @@ describe("no request contains an agent's id, an answer's label, or a peer's mode
 });
 
 it.each(FORMATS)(
-  "D11 the operator's key is not sent to a `base_url` in a config that has no key of its own: %s",
+  "D11 the operator's key is not sent to a `base_url` in a config without a key: %s",
   async (format) => {
     const before = providers.requests().length;
     const client = new ServiceClient(service.url);
