@@ -185,7 +185,7 @@ const headOf = ({ method = "", url = "", rawHeaders }: IncomingMessage) => ({
 });
 
 /**
- * The options of a request to the service. Each request has a connection of its own, because the
+ * The options of a request to the service. Each request has its own connection, because the
  * proxy cannot know when the service closes an idle connection.
  */
 const upstreamOptions = ({ method, url }: IncomingMessage, socketPath: string) => ({

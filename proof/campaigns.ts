@@ -13,7 +13,7 @@ export type Campaign = {
   counts: readonly CountName[];
   /** It measures times, so no other campaign runs beside it. */
   isTimed?: true;
-  /** It mostly waits, so it runs in a lane of its own beside the others. */
+  /** It mostly waits, so it has its own lane beside the others. */
   isWaiting?: true;
 };
 

@@ -1,13 +1,17 @@
-/** Seeded random numbers for a simulated world; deliberately not the generator of the rules. */
+/**
+ * Seeded random numbers for a simulated world. The coordination rules have their own generator, and
+ * this one is different on purpose.
+ */
 export class Chance {
   #state: number;
 
   constructor(seed: number) {
     this.#state = (seed ^ 0x9e3779b9) >>> 0 || 1;
-    for (let warm = 0; warm < 8; warm += 1) this.#next();
+    // The first numbers of similar seeds are similar.
+    for (let skipped = 0; skipped < 8; skipped += 1) this.#next();
   }
 
-  /** Xorshift32. */
+  /** The next number of the Xorshift32 generator, from 1 to 2^32 - 1. */
   #next(): number {
     let state = this.#state;
     state ^= state << 13;
@@ -17,7 +21,7 @@ export class Chance {
     return this.#state;
   }
 
-  /** Uniform in [0, 1). */
+  /** A random number from 0 (inclusive) to 1 (exclusive). */
   unit(): number {
     return (this.#next() - 1) / 0xffffffff;
   }
@@ -32,6 +36,7 @@ export class Chance {
     return this.unit() < p;
   }
 
+  /** One of the items, each with the same probability. Throws if there is none. */
   pick<T>(items: readonly T[]): T {
     const item = items[this.int(0, items.length - 1)];
     if (item === undefined) throw new Error("the list to pick from is empty");
@@ -41,17 +46,15 @@ export class Chance {
   /** One of the names, with probability proportional to its weight. */
   weighted<K extends string>(weights: Readonly<Partial<Record<K, number>>>): K {
     const names = keysOf(weights);
-    let left = this.unit() * names.reduce((sum, name) => sum + (weights[name] ?? 0), 0);
+    let remaining = this.unit() * names.reduce((sum, name) => sum + (weights[name] ?? 0), 0);
     for (const name of names) {
-      left -= weights[name] ?? 0;
-      if (left < 0) return name;
+      remaining -= weights[name] ?? 0;
+      if (remaining < 0) return name;
     }
     throw new Error("all weights are zero");
   }
 
-  /**
-   * Between `low` and `high`, skewed to small values: most delays are short, a few are very long.
-   */
+  /** A random delay from `low` to `high`: most delays are short, and a few are very long. */
   latency(low: number, high: number): number {
     return Math.round(low * (high / low) ** (this.unit() ** 2));
   }

@@ -6,19 +6,19 @@ import type {
   SqlValue,
 } from "../durable-objects/session/object-storage";
 
-/** Faults of a write; each may throw, or end the process before it returns. */
+/** Hooks that inject disk faults. A hook may throw, or crash the process before it returns. */
 type DiskMishaps = {
-  /** Before a transaction commits. */
+  /** Called before a transaction does its work. */
   beforeCommit(): void;
-  /** A transaction is complete, but not durable yet. */
+  /** Called when a transaction is complete but not yet durable. */
   afterCommit(): void;
-  /** Delay until writes are durable, in ms. */
+  /** Returns the delay in ms until new writes are durable. */
   lagMs(): number;
-  /** Writes are durable, but no waiter knows yet. */
+  /** Called when writes are durable, before any waiting caller continues. */
   durable(): void;
-  /** A transaction was rolled back because of an error. */
+  /** Called when a transaction was rolled back because of `error`. */
   takenBack?(error: unknown): void;
-  /** Whether an alarm at this time, on the world's clock, never fires. */
+  /** Whether the alarm at this time (Unix ms of the world's clock) is lost and never fires. */
   losesAlarm?(at: number): boolean;
 };
 
@@ -27,45 +27,57 @@ export class DiskError extends Error {
   override readonly name = "DiskError";
 }
 
-/** A dead process tried to use its storage: no effect, and no caller sees the error. */
+/** Thrown when a crashed process uses its storage. The use has no effect. */
 export class ProcessGone extends Error {
   override readonly name = "Gone";
 }
 
 type Options = {
   mishaps: DiskMishaps;
+  /** Calls `run` after this time of the world's clock. */
   schedule: (afterMs: number, run: () => void) => void;
-  /** Converts the object's time to the world's: alarms fire by a clock that is never changed. */
+  /**
+   * Converts a time of the object's clock, which faults may change, to the world's clock. Alarms
+   * fire by the world's clock.
+   */
   toWorld: (at: number) => number;
 };
 
 /**
- * Storage of one Durable Object on real SQLite. Writes are visible at once and durable a little
- * later, together with all earlier ones; output of the object waits for that. A crash discards
- * writes that are not durable.
+ * Storage of one Durable Object on real SQLite. A write is visible at once. A little later it
+ * becomes durable, together with all earlier writes. Output of the object waits until its writes
+ * are durable. A crash discards all writes that are not durable.
  */
 export class Disk {
   readonly #db = new DatabaseSync(":memory:");
   readonly #statements = new Map<string, StatementSync>();
   readonly #options: Options;
+  /** Callers that wait until all writes are durable. */
   #waiting: (() => void)[] = [];
+  /** Whether an SQLite transaction is open, with writes that are not durable. */
   #isDirty = false;
   #isAlive = true;
-  /** The life of the object that a running commit belongs to. */
+  /** Number of crashes so far. Code that began before the last crash must have no effect. */
   #life = 0;
+  /**
+   * Times are Unix ms of the world's clock; `null`: no alarm. `now` is the last time that was set.
+   * `durable` is the time that was set at the last commit. `touched`: set since that commit.
+   */
   #alarm: { now: number | null; durable: number | null; touched: boolean } = {
     now: null,
     durable: null,
     touched: false,
   };
-  /** How often an alarm was set. */
+  /** Number of times that an alarm was set. */
   alarmsSet = 0;
+  /** Called when a change of the alarm has become durable. */
   onAlarmSet: () => void = () => {};
 
   constructor(options: Options) {
     this.#options = options;
   }
 
+  /** Time of the durable alarm (Unix ms of the world's clock); `null`: no alarm. */
   get alarmAt(): number | null {
     return this.#alarm.durable;
   }
@@ -75,18 +87,18 @@ export class Disk {
     return this.#isDirty;
   }
 
-  /** The alarm fires: the next commit clears it, unless it was set again. */
+  /** Clears the alarm because it fires. The object may set it again before the next commit. */
   takeAlarm(): void {
     this.#setAlarm(null);
   }
 
-  /** An alarm whose handler was interrupted fires again. */
+  /** Sets the alarm again because its handler was interrupted. An earlier alarm is kept. */
   restoreAlarm(at: number): void {
     if (this.#alarm.durable === null || this.#alarm.durable > at)
       this.#alarm = { now: at, durable: at, touched: false };
   }
 
-  /** The process dies. Its remaining code can write nothing. */
+  /** Ends the process. Its remaining code can write nothing. */
   crash(): void {
     this.#isAlive = false;
     this.#life += 1;
@@ -96,6 +108,7 @@ export class Disk {
     this.#alarm = { ...this.#alarm, now: this.#alarm.durable, touched: false };
   }
 
+  /** Starts a new process on the durable contents. */
   revive(): void {
     this.#isAlive = true;
   }
@@ -105,43 +118,43 @@ export class Disk {
     this.#db.close();
   }
 
-  /** Resolves when all writes so far are durable. Never settles if they never will be. */
+  /** Resolves when all writes so far are durable. Never settles if a crash discards them. */
   async whenDurable(): Promise<void> {
     if (!this.#isAlive) return new Promise(() => {});
     if (!this.#isDirty) return;
     await new Promise<void>((resolve) => this.#waiting.push(resolve));
   }
 
-  /** The object of this life, as a session uses it. */
+  /** The storage as a session uses it. It works until the next crash. */
   state(waitUntil: Platform["waitUntil"], abort: Platform["abort"]): Platform {
     const life = this.#life;
-    const lives = (): boolean => this.#isAlive && life === this.#life;
-    const assertLives = (): void => {
-      if (!lives()) throw new ProcessGone("this process is gone");
+    const isCurrent = (): boolean => this.#isAlive && life === this.#life;
+    const assertCurrent = (): void => {
+      if (!isCurrent()) throw new ProcessGone("this process is gone");
     };
     const storage = {
       sql: {
         exec: <Row extends Record<string, SqlValue>>(query: string, ...values: SqlInput[]) => {
-          assertLives();
+          assertCurrent();
           return cursor(this.#exec<Row>(query, values));
         },
       },
       transactionSync: <T>(work: () => T): T => {
-        assertLives();
+        assertCurrent();
         return this.#transaction(work);
       },
-      sync: () => (lives() ? this.whenDurable() : new Promise<void>(() => {})),
+      sync: () => (isCurrent() ? this.whenDurable() : new Promise<void>(() => {})),
       setAlarm: async (at: number) => {
-        if (lives()) this.#setAlarm(at);
+        if (isCurrent()) this.#setAlarm(at);
       },
       deleteAlarm: async () => {
-        if (lives()) this.#setAlarm(null);
+        if (isCurrent()) this.#setAlarm(null);
       },
     };
     return { storage, waitUntil, abort };
   }
 
-  /** Rows for an observer, independent of the object. */
+  /** Reads rows for an observer. Also works after a crash. */
   read<T>(query: string, ...values: SQLInputValue[]): T[] {
     return this.#statement(query).all(...values) as T[];
   }
@@ -179,13 +192,13 @@ export class Disk {
     if (!this.#isAlive) return;
     this.#begin();
     const { toWorld, mishaps } = this.#options;
-    const wanted = at === null ? null : toWorld(at);
-    const isLost = wanted !== null && (mishaps.losesAlarm?.(wanted) ?? false);
-    this.#alarm = { ...this.#alarm, now: isLost ? null : wanted, touched: true };
+    const worldTime = at === null ? null : toWorld(at);
+    const isLost = worldTime !== null && (mishaps.losesAlarm?.(worldTime) ?? false);
+    this.#alarm = { ...this.#alarm, now: isLost ? null : worldTime, touched: true };
     if (at !== null) this.alarmsSet += 1;
   }
 
-  /** All writes until the commit are one transaction. */
+  /** Opens the SQLite transaction that contains all writes until the next commit. */
   #begin(): void {
     if (this.#isDirty) return;
     this.#isDirty = true;

@@ -2,7 +2,7 @@ import { once } from "node:events";
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import type { Socket } from "node:net";
 
-/** A received request. `closed` settles when the client's connection is closed. */
+/** A received request. `closed` resolves when the connection to the client is closed. */
 export type ReceivedRequest = {
   method: string;
   path: string;
@@ -11,19 +11,22 @@ export type ReceivedRequest = {
   closed: Promise<void>;
 };
 
+/** Writes the response to one request. */
 export type Script = (response: ServerResponse, received: ReceivedRequest) => void | Promise<void>;
 
 /** A loopback HTTP server that sends exactly the bytes, pauses and cuts of a test. */
 export type RawServer = {
   origin: string;
+  /** All requests since the last call of `answer`. */
   received: ReceivedRequest[];
+  /** Uses `script` for all later requests and clears `received`. */
   answer(script: Script): void;
-  /** The next request, or the last one if it has already arrived. */
+  /** The last received request. If there is none, waits for the next one. */
   request(): Promise<ReceivedRequest>;
   close(): Promise<void>;
 };
 
-/** `ports`: the first free one is used; 0 means any. */
+/** Starts the server on the first free port of `ports`. Port 0 means any free port. */
 export async function startRawServer(ports: readonly number[] = [0]): Promise<RawServer> {
   let script: Script = (response) => void response.writeHead(500).end("no script");
   const received: ReceivedRequest[] = [];
@@ -35,16 +38,16 @@ export async function startRawServer(ports: readonly number[] = [0]): Promise<Ra
     const text = Buffer.concat(chunks).toString();
     const { method = "", url = "", headers } = request;
     const isForm = headers["content-type"]?.startsWith("application/x-www-form-urlencoded");
-    const one = {
+    const receivedRequest = {
       method,
       path: url,
       headers,
       body: isForm ? text : text === "" ? null : JSON.parse(text),
       closed,
     };
-    received.push(one);
+    received.push(receivedRequest);
     server.emit("received");
-    await script(response, one);
+    await script(response, receivedRequest);
   });
   server.on("connection", (socket) => {
     closings.set(socket, new Promise((resolve) => socket.once("close", () => resolve())));
@@ -75,13 +78,13 @@ export async function startRawServer(ports: readonly number[] = [0]): Promise<Ra
 
 export const SSE_HEADERS = { "content-type": "text/event-stream" };
 
-/** Sends the frames as one stream of events and ends it. */
+/** Sends the frames as an event stream and ends the stream. */
 export const events =
   (frames: readonly string[]): Script =>
   (response) =>
     void response.writeHead(200, SSE_HEADERS).end(frames.join(""));
 
-/** Sends some text and then breaks the connection. */
+/** Sends these bytes of an event stream and then breaks the connection. */
 export const cutAfter =
   (bytes: Uint8Array | string): Script =>
   (response) => {
@@ -90,7 +93,7 @@ export const cutAfter =
     response.write(bytes, () => setImmediate(() => response.destroy()));
   };
 
-/** Sends some text, then nothing more, and never ends. */
+/** Sends this text of an event stream, then nothing more. The stream never ends. */
 export const silentAfter =
   (text: string): Script =>
   (response) => {

@@ -9,8 +9,6 @@ export type ReadableBucket = {
   ): Promise<{ arrayBuffer(): Promise<ArrayBuffer>; text(): Promise<string> } | null>;
 };
 
-/** Reads a session's snapshots from R2 alone, and checks that they are complete (I10). */
-
 const ChangeSchema = z.union([
   z.strictObject({ path: z.string(), deleted: z.literal(true) }),
   z.strictObject({
@@ -34,20 +32,27 @@ const ManifestSchema = z.strictObject({
 type Manifest = z.infer<typeof ManifestSchema>;
 type WrittenFile = Extract<Manifest["changes"][number], { sha256: string }>;
 
-/** The trees of all snapshots by name, each file as `{sha256} {size}` by path; and all problems. */
+/**
+ * `trees`: for each snapshot by name, its files by path, each as `{sha256} {size}`. `problems`: a
+ * message for each part that is missing or different.
+ */
 export type StoredSnapshots = { trees: Record<string, Record<string, string>>; problems: string[] };
 
+/**
+ * Reads the snapshots of a session from R2 alone and checks that they are complete (invariant I10).
+ * `prefix`: key prefix of the session.
+ */
 export async function readStoredSnapshots(
   bucket: ReadableBucket,
   prefix: string,
 ): Promise<StoredSnapshots> {
-  const below = `${prefix}snapshots/`;
-  const { objects } = await bucket.list({ prefix: below });
+  const snapshotPrefix = `${prefix}snapshots/`;
+  const { objects } = await bucket.list({ prefix: snapshotPrefix });
   const manifests = new Map<string, Manifest>();
   for (const { key } of objects) {
     const text = await (await bucket.get(key))?.text();
     manifests.set(
-      key.slice(below.length, -".json".length),
+      key.slice(snapshotPrefix.length, -".json".length),
       ManifestSchema.parse(JSON.parse(text ?? "null")),
     );
   }
@@ -64,13 +69,14 @@ export async function readStoredSnapshots(
       problems.push(`${name} has other files than it says`);
     for (const [path, entry] of tree) {
       if (entry.lost) problems.push(`${name} ${path} is lost`);
-      else if (!(await isThere(entry, objectAt)))
+      else if (!(await isStored(entry, objectAt)))
         problems.push(`${name} ${path} is not there as its manifest says`);
     }
   }
   return { trees, problems };
 }
 
+/** All files of a snapshot: those of its parent with its own changes. */
 function treeOf(
   { parent, changes }: Manifest,
   manifests: ReadonlyMap<string, Manifest>,
@@ -88,7 +94,7 @@ function treeOf(
 
 type ObjectAt = (key: string) => Promise<Uint8Array<ArrayBuffer> | null>;
 
-/** Reads each object once: a pack has many files. */
+/** Reads each object only once, because a pack contains many files. */
 function reader(bucket: Pick<ReadableBucket, "get">, prefix: string): ObjectAt {
   const read = new Map<string, ReturnType<ObjectAt>>();
   const get = async (key: string) => {
@@ -102,7 +108,8 @@ function reader(bucket: Pick<ReadableBucket, "get">, prefix: string): ObjectAt {
   };
 }
 
-async function isThere(
+/** Whether R2 has the contents that the manifest describes. */
+async function isStored(
   { sha256, size, pack, at = 0 }: WrittenFile,
   objectAt: ObjectAt,
 ): Promise<boolean> {

@@ -2,9 +2,9 @@ import { afterAll } from "vitest";
 import { z } from "zod";
 
 /**
- * Replaces the connection pool of Node's `fetch` after each test file. In a worker that runs
- * several files, a pool outlives its file, and an idle connection breaks the first request of a
- * later file whose server has the same port.
+ * The connection pool of Node's `fetch`. This setup replaces the pool after each test file, because
+ * a worker runs several files. Without the replacement, an idle connection to a server of one file
+ * could break the first request of a later file whose server has the same port.
  */
 const POOL = Symbol.for("undici.globalDispatcher.1");
 const PoolSchema = z.custom<{ destroy(): Promise<void>; constructor: new () => unknown }>(
@@ -13,7 +13,7 @@ const PoolSchema = z.custom<{ destroy(): Promise<void>; constructor: new () => u
 
 afterAll(async () => {
   const pool = PoolSchema.safeParse(Reflect.get(globalThis, POOL));
-  if (!pool.success) return; // nothing was fetched yet
+  if (!pool.success) return; // `fetch` was not used yet
   Reflect.set(globalThis, POOL, new pool.data.constructor());
   await pool.data.destroy();
 });

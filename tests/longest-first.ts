@@ -1,8 +1,8 @@
 import { BaseSequencer, type TestSpecification } from "vitest/node";
 
 /**
- * Files that take a minute or more, mostly waiting. Started last, each of them would run alone at
- * the end of its project.
+ * Test files that take a minute or more, mostly for waiting. If such a file started last, it would
+ * run alone at the end.
  */
 const LONG = [
   "tests/durable-objects/session/calls/compaction.workers.test.ts",
@@ -15,16 +15,16 @@ const LONG = [
 ];
 
 /**
- * Runs the long files of each project first, then the others in vitest's order: a clean clone has
- * no record of durations, so vitest would order by file size.
+ * Runs the long files of each project first, then the other files in vitest's order. In a new
+ * clone, vitest knows no durations and orders the files by size.
  */
 export class LongestFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
-    const inOrder = await super.sort(files);
-    const ofProject = Map.groupBy(inOrder, ({ project }) => project.name);
-    return [...ofProject.values()].flatMap((group) => [
-      ...group.filter(isLong),
-      ...group.filter((file) => !isLong(file)),
+    const sorted = await super.sort(files);
+    const filesByProject = Map.groupBy(sorted, ({ project }) => project.name);
+    return [...filesByProject.values()].flatMap((projectFiles) => [
+      ...projectFiles.filter(isLong),
+      ...projectFiles.filter((file) => !isLong(file)),
     ]);
   }
 }

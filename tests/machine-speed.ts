@@ -3,9 +3,9 @@ const REFERENCE_MS = 50;
 const REFERENCE_RUNS = 5;
 
 /**
- * How many times slower this machine is now than the machine that the limits assume; at least 1.
- * Limits in CPU time need it: the same work takes longer on a slower processor or on one that
- * shares its caches.
+ * The factor by which this machine is slower now than the machine that the limits assume; at least
+ * 1. Tests with a limit of CPU time use it, because the same work takes longer on a slower
+ * processor, or on a processor that shares its caches.
  */
 export function slowness(): number {
   const runs = Array.from({ length: REFERENCE_RUNS }, () => {
@@ -17,7 +17,7 @@ export function slowness(): number {
   return Math.max(1, (runs[REFERENCE_RUNS >> 1] ?? REFERENCE_MS) / REFERENCE_MS);
 }
 
-/** Fixed work like the service's: splits, sorts, joins and parses text. */
+/** A fixed amount of work that is similar to the work of the service. */
 function referenceWork(): void {
   const lines = Array.from(
     { length: 30_000 },

@@ -23,7 +23,7 @@ import {
 } from "../simulated/providers/scripts";
 import { startSimulatedProviders } from "../simulated/providers/server";
 
-/** Models for the tests in workerd, over real sockets. What they do is in their names. */
+/** Starts the models for the tests that run in workerd. The tests use them by name. */
 export async function setup(project: TestProject): Promise<() => Promise<void>> {
   const providers = await startSimulatedProviders({
     models: {
@@ -32,7 +32,8 @@ export async function setup(project: TestProject): Promise<() => Promise<void>> 
         presentation: "Forty-two, presented.",
       }),
       plain: answersThenVotes({ answer: "It is 42, I believe." }),
-      // Known by its name as a model that takes hosted tools or functions, never both.
+      // By this name, the service knows that the model supports hosted tools or functions, but not
+      // both.
       "gemini-2.5-flash": answersThenVotes({
         answer: "Looked up: it is 42.",
         presentation: "Forty-two, looked up.",
@@ -59,8 +60,8 @@ export async function setup(project: TestProject): Promise<() => Promise<void>> 
       restless: improvesForever({ topic: "Perhaps 42" }),
       talker: neverDecides(),
       looker: paced(PACE, reportsAttachments()),
-      "gemini-looker": reportsAttachments(), // by its name it also accepts audio
-      "gpt-oss-looker": reportsAttachments(), // its name says that it reads text only
+      "gemini-looker": reportsAttachments(), // its name means: accepts audio too
+      "gpt-oss-looker": reportsAttachments(), // its name means: accepts only text
       ...CODING_MODELS,
       ...CONTEXT_MODELS,
       wrecker: callsUnknownTool("Still 42.", 1_000),

@@ -2,13 +2,10 @@ import type { Env as ServiceEnv } from "../src/env";
 import type { EvalRunObject } from "../durable-objects/eval-run/eval-run";
 import type { SessionObject } from "../durable-objects/session/session-object";
 
-/**
- * The parts of `cloudflare:workers` for tests in workerd: the bindings and the exports of the
- * service under test.
- */
+/** Types for tests in workerd: the bindings and the exports of the service under test. */
 declare global {
   namespace Cloudflare {
-    /** The service types its objects by their RPC interface. Tests also run their alarms. */
+    /** The service knows only the RPC interface of its objects. Tests also run their alarms. */
     interface Env extends ServiceEnv {
       SESSIONS: DurableObjectNamespace<SessionObject>;
       EVALS: DurableObjectNamespace<EvalRunObject>;
@@ -28,10 +25,11 @@ declare module "vitest" {
     mediaServerUrl: string;
     /** A tool server that responds to its calls once no further call arrives. */
     holdingServerUrl: string;
-    /** A tool server whose access tokens are valid for one connection, and its token endpoint. */
+    /** A tool server whose access tokens are valid for one connection. */
     rotatingServerUrl: string;
+    /** URL of its authorization server. */
     rotatingIssuer: string;
-    /** The same providers with headers that no provider should send. */
+    /** The same providers, but with harmful headers in their replies. */
     hostileHeadersUrl: string;
     /** A tool server with a tool whose schema some models do not support. */
     unsupportedSchemaUrl: string;

@@ -2,10 +2,7 @@ import { applyD1Migrations, type D1Migration, reset } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { loadFormats } from "../src/providers/registry";
 
-/**
- * A runtime loads each module once for all its files. Each file starts with empty storage and the
- * tables that a deployment has.
- */
+/** Each test file starts with empty storage and with the tables that a deployment has. */
 const { DB, TEST_MIGRATIONS } = env as unknown as {
   DB: D1Database;
   TEST_MIGRATIONS: D1Migration[];
@@ -14,7 +11,8 @@ await reset();
 await applyD1Migrations(DB, TEST_MIGRATIONS);
 
 /**
- * Tests load code over a connection, on behalf of the first object that needs the code. An abort of
- * that object would block all others forever.
+ * Loads the code of all wire formats in advance. In tests, code is loaded over a connection, on
+ * behalf of the first object that needs the code. If that object were aborted, all other objects
+ * would wait for the code forever.
  */
 await loadFormats();

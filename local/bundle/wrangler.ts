@@ -3,7 +3,7 @@ import path from "node:path";
 
 /**
  * How scripts call wrangler: they use the installed version and this Node, and wrangler prints no
- * banner and sends no requests of its own.
+ * banner and sends no other requests.
  */
 const BIN = path.resolve("node_modules/wrangler/bin/wrangler.js");
 const QUIET_VARIABLES = {

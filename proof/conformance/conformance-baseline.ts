@@ -1,6 +1,6 @@
 /**
- * Scenarios of the protocol's conformance suite that the client does not pass, each with its
- * reason. Passing scenarios must not be listed.
+ * Scenarios of the protocol's conformance suite that the client does not pass, and the reason for
+ * each of them. Passing scenarios must not be listed.
  */
 
 const NO_CONSENT =
@@ -8,7 +8,7 @@ const NO_CONSENT =
 const NO_ANSWERS =
   "the scenario expects the client to answer elicitations; this client never answers any";
 
-const CONSENT = [
+const CONSENT_SCENARIOS = [
   ...[
     "metadata-default",
     "metadata-var1",
@@ -27,7 +27,7 @@ const CONSENT = [
   ...["token-endpoint-auth-basic", "token-endpoint-auth-post", "token-endpoint-auth-none"],
 ].map((name) => [`auth/${name}`, NO_CONSENT] as const);
 
-const CONSENT_2026 = [
+const CONSENT_SCENARIOS_2026 = [
   ...[
     "resource-mismatch",
     "offline-access-scope",
@@ -45,11 +45,15 @@ const CONSENT_2026 = [
   ...["metadata-issuer-mismatch"],
 ].map((name) => [`auth/${name}`, NO_CONSENT] as const);
 
+/** Expected failures by protocol revision: scenario name → reason. */
 export const BASELINE: Readonly<Record<string, ReadonlyMap<string, string>>> = {
-  "2025-11-25": new Map([...CONSENT, ["elicitation-sep1034-client-defaults", NO_ANSWERS]]),
+  "2025-11-25": new Map([
+    ...CONSENT_SCENARIOS,
+    ["elicitation-sep1034-client-defaults", NO_ANSWERS],
+  ]),
   "2026-07-28": new Map([
-    ...CONSENT,
-    ...CONSENT_2026,
+    ...CONSENT_SCENARIOS,
+    ...CONSENT_SCENARIOS_2026,
     ["sep-2322-client-request-state", NO_ANSWERS],
   ]),
 };

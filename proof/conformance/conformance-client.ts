@@ -5,8 +5,9 @@ import { context, environment, server } from "../../tests/tools/mcp/support";
 
 /**
  * The service's client for the protocol's conformance suite. Connects to the address in the last
- * argument, lists the tools, and calls them as the scenario requires; by default each once, with
- * arguments derived from its schema. Exits with 1 if the server is unusable.
+ * argument, lists the tools, and calls the tools that the scenario requires. By default, it calls
+ * each tool once, with arguments derived from the tool's schema. Exits with 1 if the server is
+ * unusable.
  */
 
 const ScenarioSchema = z.looseObject({
@@ -18,6 +19,7 @@ const ParametersSchema = z.looseObject({
   properties: z.record(z.string(), z.looseObject({ type: z.unknown() })).catch({}),
 });
 
+/** Sample arguments by JSON Schema type. */
 const SAMPLES: Record<string, unknown> = {
   number: 5,
   integer: 5,
@@ -27,15 +29,15 @@ const SAMPLES: Record<string, unknown> = {
 };
 
 /**
- * For object parameters, the first tool's received schema: some scenarios check that it arrived
- * unchanged.
+ * Returns sample arguments by parameter type. An object parameter receives the first tool's schema,
+ * because some scenarios check that the schema arrived unchanged.
  */
-function argumentsFor({ spec }: Tool, first: Tool | undefined): Record<string, unknown> {
+function argumentsFor({ spec }: Tool, firstTool: Tool | undefined): Record<string, unknown> {
   const { properties } = ParametersSchema.parse(spec.parameters);
   return Object.fromEntries(
     Object.entries(properties).map(([name, { type }]) => [
       name,
-      SAMPLES[String(type)] ?? first?.spec.parameters ?? {},
+      SAMPLES[String(type)] ?? firstTool?.spec.parameters ?? {},
     ]),
   );
 }
@@ -49,12 +51,12 @@ const tools = {
   excludeTools: [],
 };
 await servers.connect(new Map([["one", tools]]), new Map(), AbortSignal.timeout(60_000));
-const offered = servers.toolsFor("one");
+const offeredTools = servers.toolsFor("one");
 const calls =
   scenario.toolCalls?.map(({ name, arguments: args }) => ({
-    tool: offered.find(({ spec }) => spec.name.endsWith(`__${name}`)),
+    tool: offeredTools.find(({ spec }) => spec.name.endsWith(`__${name}`)),
     args,
-  })) ?? offered.map((tool) => ({ tool, args: argumentsFor(tool, offered[0]) }));
+  })) ?? offeredTools.map((tool) => ({ tool, args: argumentsFor(tool, offeredTools[0]) }));
 for (const { tool, args } of calls)
   console.log(tool?.spec.name, JSON.stringify(await tool?.run(args, context())));
 const [listing] = servers.list();

@@ -10,14 +10,14 @@ import { countOf, rotated } from "../counts";
 import { BASELINE } from "./conformance-baseline";
 
 /**
- * The client side of the protocol's conformance suite: each scenario that a revision requires, over
- * that revision's wire format.
+ * Runs the client side of the protocol's conformance suite. Each scenario that a protocol revision
+ * requires runs over that revision's wire format.
  */
 
 const SUITE = path.resolve("node_modules/@modelcontextprotocol/conformance");
 const RequirementsSchema = z.looseObject({ client: z.array(z.string()) });
 const client = path.resolve("node_modules/.cache/massgen-edge/conformance-client.mjs");
-const results = mkdtempSync(path.join(tmpdir(), "conformance-"));
+const resultsFolder = mkdtempSync(path.join(tmpdir(), "conformance-"));
 
 beforeAll(async () => {
   const entryPoints = ["proof/conformance/conformance-client.ts"];
@@ -32,8 +32,8 @@ beforeAll(async () => {
   });
 });
 
-/** Whether the scenario passed, and the suite's output. */
-function run(scenario: string, revision: string): Promise<{ passed: boolean; said: string }> {
+/** Runs one scenario. Returns whether it passed, and the suite's output. */
+function run(scenario: string, revision: string): Promise<{ passed: boolean; output: string }> {
   const suite = [
     path.join(SUITE, "dist/index.js"),
     "client",
@@ -48,14 +48,14 @@ function run(scenario: string, revision: string): Promise<{ passed: boolean; sai
     "--timeout",
     "60000",
     "-o",
-    results,
+    resultsFolder,
   ];
   return new Promise((resolve) => {
     execFile(
       process.execPath,
       [...suite, ...command],
       { timeout: 120_000 },
-      (error, stdout, stderr) => resolve({ passed: error === null, said: `${stdout}${stderr}` }),
+      (error, stdout, stderr) => resolve({ passed: error === null, output: `${stdout}${stderr}` }),
     );
   });
 }
@@ -66,22 +66,22 @@ describe.each(REVISIONS)("the client speaks %s", (revision) => {
   const required = RequirementsSchema.parse(
     parse(readFileSync(path.join(SUITE, `requirements/${revision}.yaml`), "utf8")),
   ).client;
-  const excused = BASELINE[revision] ?? new Map<string, string>();
+  const expectedFailures = BASELINE[revision] ?? new Map<string, string>();
 
-  it("and only required scenarios are excused", () => {
-    expect([...excused.keys()].filter((name) => !required.includes(name))).toEqual([]);
+  it("lists only required scenarios in the baseline", () => {
+    expect([...expectedFailures.keys()].filter((name) => !required.includes(name))).toEqual([]);
   });
 
-  it.each(required.filter((name) => !excused.has(name)))("%s passes", async (scenario) => {
-    const { passed, said } = await run(scenario, revision);
-    expect(passed, said).toBe(true);
+  it.each(required.filter((name) => !expectedFailures.has(name)))("%s passes", async (scenario) => {
+    const { passed, output } = await run(scenario, revision);
+    expect(passed, output).toBe(true);
   });
 
-  it.each(required.filter((name) => excused.has(name)))(
+  it.each(required.filter((name) => expectedFailures.has(name)))(
     "%s fails, as listed in the baseline",
     async (scenario) => {
-      const { passed, said } = await run(scenario, revision);
-      expect(passed, said).toBe(false);
+      const { passed, output } = await run(scenario, revision);
+      expect(passed, output).toBe(false);
     },
   );
 });

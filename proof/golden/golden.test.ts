@@ -12,7 +12,7 @@ import { SCRIPTS } from "../simulation/world/scripts";
 import { inspect } from "../simulation/world/verify";
 import { canonicalJson, stateHash } from "./canonical";
 
-/** Logs of version 1 are in this folder, those of later versions in a folder per version. */
+/** Logs of version 1 are in this folder. Logs of each later version are in a subfolder. */
 const FOLDER = import.meta.dirname;
 const CURRENT = `v${LOG_VERSION}`;
 const Numbered = z.intersection(
@@ -24,6 +24,7 @@ const names = readdirSync(FOLDER, { recursive: true, encoding: "utf8" })
   .filter((file) => file.endsWith(".jsonl"))
   .map((file) => file.slice(0, -".jsonl".length))
   .sort();
+/** The log version that recorded this log. */
 const versionOf = (name: string): number =>
   name.includes(path.sep) ? Number(path.dirname(name).slice(1)) : 1;
 
@@ -33,7 +34,7 @@ const linesOf = (name: string): string[] =>
     .split("\n");
 const eventsOf = (name: string) => linesOf(name).map((line) => Numbered.parse(JSON.parse(line)));
 
-it("has a log of every script recorded by this version, and logs of the version before", () => {
+it("this version has a log of every script, and the previous version has logs", () => {
   const scripts = Object.keys(SCRIPTS);
   expect(names).toEqual(
     expect.arrayContaining(scripts.map((script) => path.join(CURRENT, script))),
@@ -41,14 +42,14 @@ it("has a log of every script recorded by this version, and logs of the version 
   expect(new Set(names.map(versionOf))).toEqual(new Set([LOG_VERSION - 1, LOG_VERSION]));
 });
 
-it("has every event type in the logs of this version", () => {
-  const found = new Set(
+it("the logs of this version contain every event type", () => {
+  const foundTypes = new Set(
     names
       .filter((name) => versionOf(name) === LOG_VERSION)
       .flatMap((name) => eventsOf(name).map(({ type }) => type)),
   );
   const types = SessionEventSchema.options.map((option) => option.shape.type.value);
-  expect(types.filter((type) => !found.has(type))).toEqual([]);
+  expect(types.filter((type) => !foundTypes.has(type))).toEqual([]);
 });
 
 describe.each(names)("the recorded session %s", (name) => {
@@ -57,11 +58,11 @@ describe.each(names)("the recorded session %s", (name) => {
     expect(eventsOf(name).map(canonicalJson)).toEqual(lines);
   });
 
-  it("states its version in each turn, since turns have one", () => {
-    const found = eventsOf(name).flatMap((event) =>
+  it("has the expected log version in each turn; a turn without a version counts as version 1", () => {
+    const versions = eventsOf(name).flatMap((event) =>
       event.type === "turn.started" ? [event.log_version ?? 1] : [],
     );
-    expect(new Set(found)).toEqual(new Set([versionOf(name)]));
+    expect(new Set(versions)).toEqual(new Set([versionOf(name)]));
   });
 
   it("keeps every invariant", () => {
@@ -73,8 +74,8 @@ describe.each(names)("the recorded session %s", (name) => {
     for (const event of eventsOf(name)) {
       expect(isTerminal(event.type)).toBe(event.sequence_number === eventsOf(name).length);
       state = evolve(state, event);
-      const asked = [owed(state), inFlight(state), nextTimerAt(state)];
-      expect(JSON.parse(JSON.stringify(asked))).toEqual(asked);
+      const pendingWork = [owed(state), inFlight(state), nextTimerAt(state)];
+      expect(JSON.parse(JSON.stringify(pendingWork))).toEqual(pendingWork);
     }
     expect(stateHash(state)).toBe(readFileSync(path.join(FOLDER, `${name}.sha256`), "utf8").trim());
   });
@@ -82,26 +83,26 @@ describe.each(names)("the recorded session %s", (name) => {
 
 describe("an unfinished session of an earlier release", () => {
   it.each(names.filter((name) => versionOf(name) < LOG_VERSION))(
-    "continues to its end from each place in %s",
+    "continues to its end from each cut in %s",
     (name) => {
       const recorded = eventsOf(name);
       // Events of the same time may have been written together, so no log ends between them.
-      const places = recorded.flatMap(({ at }, nth) =>
+      const cutLengths = recorded.flatMap(({ at }, nth) =>
         nth > 0 && at !== recorded[nth - 1]?.at ? [nth] : [],
       );
-      expect(places.length).toBeGreaterThan(4);
-      for (const left of places) {
-        const shell = wentOn(recorded.slice(0, left));
-        expect(shell.log.slice(0, left)).toEqual(recorded.slice(0, left));
+      expect(cutLengths.length).toBeGreaterThan(4);
+      for (const cutLength of cutLengths) {
+        const shell = continueLog(recorded.slice(0, cutLength));
+        expect(shell.log.slice(0, cutLength)).toEqual(recorded.slice(0, cutLength));
         expect(isTerminal(shell.log.at(-1)?.type ?? "stream.delta")).toBe(true);
-        expect(inspect(shell), `left after #${left}`).toEqual([]);
+        expect(inspect(shell), `cut after #${cutLength}`).toEqual([]);
       }
     },
   );
 });
 
-/** Continues a log with the present rules and models that agree soon. */
-function wentOn(log: readonly NumberedEvent[]): Shell {
+/** Continues a log with the current rules, and with models that agree soon. */
+function continueLog(log: readonly NumberedEvent[]): Shell {
   const agents = log.flatMap((event) =>
     event.type === "session.created" ? event.rules.agents : [],
   ).length;
@@ -112,10 +113,10 @@ function wentOn(log: readonly NumberedEvent[]): Shell {
 }
 
 it("a turn of a later log version is not folded", () => {
-  const later = eventsOf("tie").map((event) =>
+  const laterLog = eventsOf("tie").map((event) =>
     event.type === "turn.started" ? { ...event, log_version: LOG_VERSION + 1 } : event,
   );
-  expect(() => later.reduce(evolve, emptySession)).toThrow(
+  expect(() => laterLog.reduce(evolve, emptySession)).toThrow(
     `log version ${LOG_VERSION + 1} is newer than ${LOG_VERSION}`,
   );
 });

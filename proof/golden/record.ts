@@ -12,11 +12,11 @@ import { inspect } from "../simulation/world/verify";
  * Records the golden session logs: `npm exec -c "node scripts/run.mjs proof/golden/record.ts [name
  * …] [--force | --rehash]"`. A recorded log represents logs of older releases, so only `--force`
  * overwrites it. Only scripts that keep every invariant are recorded. `--rehash` keeps the logs and
- * stores the hashes of their folds again, after the state has got a field.
+ * recomputes the state hashes, after a field was added to the state.
  */
 
 /**
- * Logs of the present version. Logs of earlier versions are in other folders and are never recorded
+ * Logs of the current version. Logs of earlier versions are in other folders and are never recorded
  * again.
  */
 const FOLDER = path.resolve(`proof/golden/v${LOG_VERSION}`);
@@ -48,6 +48,7 @@ async function record(name: string, force: boolean): Promise<void> {
   console.log(`recorded  ${name}: ${shell.log.length} events`);
 }
 
+/** Computes the state hash of a recorded log again, and writes it. */
 async function rehash(name: string): Promise<void> {
   const text = await readFile(path.join(FOLDER, `${name}.jsonl`), "utf8");
   const events = text

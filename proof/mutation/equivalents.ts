@@ -123,7 +123,7 @@ export const EQUIVALENTS: readonly Equivalent[] = [
   },
   {
     file: "src/coordination/attempt/presentation.ts",
-    text: "if (presenter === null || !isNormalStop(stopReason) || !verdict?.restart) return completeTurn(draft);",
+    text: "if (presenter === null || !isNormalStop(stopReason) || !verdict?.restart)",
     original: "presenter === null",
     replacement: "false",
     reason: "Only the presenter is asked for a verdict.",

@@ -44,7 +44,7 @@ const USES = [
       );
       console.log(output);
       expect(output).toMatch(
-        /checker\/listings\.ts:\d+:\d+ killed by the checker notices a listing that is repeated\n {2}- before === undefined \|\| .*\n {2}\+ true\n/,
+        /checker\/listings\.ts:\d+:\d+ killed by the checker notices a listing that is repeated\n {2}- previous === undefined \|\| .*\n {2}\+ true\n/,
       );
       expect(output).toMatch(/^mutants +\d+, of \d{4} in checker$/m);
       expect(output).toMatch(/^checks +\d{3} tests, 0 simulated sessions$/m);

@@ -13,7 +13,7 @@ export const BUGS_OF_ENDINGS: readonly PlantedBug[] = [
     name: "a long final text is not truncated",
     file: "src/coordination/attempt/long-final.ts",
     find: "return truncateTo(LIMITS.finalBytes - byteLength(lastLine), text) + lastLine;",
-    replace: "return text + last;",
+    replace: "return text + lastLine;",
     invariant: "presentation",
   },
   {

@@ -12,14 +12,14 @@ import { questionTo } from "../../tests/config/sample-question";
 import { EXAMPLES, readSample, withContextsNamed } from "../../tests/config/samples";
 
 /**
- * A sample prepared for a run: models and tool servers are replaced by simulated ones, and its
- * files get a name. All else is unchanged.
+ * A sample prepared for a run. Simulated servers replace its models and tool servers, and the name
+ * of an upload replaces its local paths. All else is unchanged.
  */
 export type PreparedSample = {
   yaml: string;
   question: AskedQuestion;
-  /** For each attached file, the start of its hash as the simulated providers record it. */
-  attached: string[];
+  /** For each attached file, the start of its hash, in the form that simulated providers record. */
+  attachmentHashes: string[];
   agents: PreparedAgent[];
   /** Whether the sample names files that must be pushed first. */
   hasContext: boolean;
@@ -31,11 +31,11 @@ export type PreparedAgent = {
   /** The API key that identifies the agent's requests. */
   key: string;
   systemMessage: string;
-  /** Full tool names: one of each kind that its config offers. */
+  /** Full tool names, one for each kind of tool that the agent's config offers. */
   tools: string[];
   hosted: HostedToolName[];
-  /** Names of its tool servers. */
-  servers: string[];
+  /** Names of the agent's tool servers. */
+  serverNames: string[];
   hasFiles: boolean;
 };
 
@@ -63,8 +63,8 @@ export async function prepareSample(
   { providers, toolsUrl }: SimulatedServers,
 ): Promise<PreparedSample> {
   const { yaml, question, attachments } = await questionTo(readSample(name), EXAMPLES);
-  const named = withContextsNamed(yaml);
-  const { config, programs, problems } = planBridge(named, {
+  const namedYaml = withContextsNamed(yaml);
+  const { config, programs, problems } = planBridge(namedYaml, {
     host: "127.0.0.1",
     port: 8_765,
     urls: new Map(),
@@ -73,20 +73,20 @@ export async function prepareSample(
   });
   if (problems.length > 0) throw new Error(problems.join("\n"));
   const bridged = programs.reduce((text, { url }) => text.replaceAll(url, toolsUrl), config);
-  const document = parseDocument(programs.length > 0 ? bridged : named);
+  const document = parseDocument(programs.length > 0 ? bridged : namedYaml);
   const agents = agentsIn(document.contents).map((agent, nth) => {
     const key = `sample-${sha256(`${name} ${nth}`).slice(0, 16)}`;
     const backend = agent.get("backend");
     if (!isMap(backend)) throw new Error(`${name} has an agent without a backend`);
     backend.set("base_url", addressOf(backend, providers));
     backend.set("api_key", key);
-    return prepared(agent.toJS(document), key);
+    return toPreparedAgent(agent.toJS(document), key);
   });
   return {
     yaml: document.toString({ lineWidth: 0 }),
     question,
-    attached: attachments.flatMap((one) =>
-      "bytes" in one ? [sha256(one.bytes).slice(0, 12)] : [],
+    attachmentHashes: attachments.flatMap((attachment) =>
+      "bytes" in attachment ? [sha256(attachment.bytes).slice(0, 12)] : [],
     ),
     agents,
     hasContext: document.hasIn(["orchestrator", "context_paths"]),
@@ -102,18 +102,16 @@ function agentsIn(root: unknown): YAMLMap[] {
 /** The address at which the simulated providers act as this backend's host. */
 function addressOf(backend: YAMLMap, providers: SimulatedServers["providers"]): string {
   const type = String(backend.get("type"));
-  const facts = BACKEND_TYPES[type];
-  if (!facts?.served) throw new Error(`${type} is not supported`);
-  return providers.baseUrlAs(
-    facts.host ?? findHost(String(backend.get("base_url"))).id,
-    facts.format,
-  );
+  const backendType = BACKEND_TYPES[type];
+  if (!backendType?.served) throw new Error(`${type} is not supported`);
+  const host = backendType.host ?? findHost(String(backend.get("base_url"))).id;
+  return providers.baseUrlAs(host, backendType.format);
 }
 
-function prepared(written: unknown, key: string): PreparedAgent {
-  const { id, system_message, backend } = AgentSchema.parse(written);
+function toPreparedAgent(agentConfig: unknown, key: string): PreparedAgent {
+  const { id, system_message, backend } = AgentSchema.parse(agentConfig);
   const { model, cwd, enable_mcp_command_line: hasShell, mcp_servers } = backend;
-  const servers = Array.isArray(mcp_servers)
+  const serverNames = Array.isArray(mcp_servers)
     ? mcp_servers.map(({ name }) => name ?? "")
     : Object.keys(mcp_servers);
   const hasFiles = cwd !== undefined || hasShell;
@@ -125,19 +123,19 @@ function prepared(written: unknown, key: string): PreparedAgent {
     tools: [
       ...(hasFiles ? ["write_file", "read_file"] : []),
       ...(hasShell ? ["run_command"] : []),
-      ...servers.map((server) => `mcp__${server}__echo`),
+      ...serverNames.map((server) => `mcp__${server}__echo`),
     ],
     hosted: HOSTED_KEYS.flatMap(([name, tool]) => (backend[name] === true ? [tool] : [])),
-    servers,
+    serverNames,
     hasFiles,
   };
 }
 
-/** The script under the name of every model in these samples. */
+/** Maps the name of every model in these samples to the script. */
 export function modelsOfSamples(names: readonly string[], script: Script): Record<string, Script> {
-  const backends = names.flatMap((name) => {
+  const models = names.flatMap((name) => {
     const document = parseDocument(readSample(name));
     return agentsIn(document.contents).map((agent) => agent.getIn(["backend", "model"]));
   });
-  return Object.fromEntries(backends.map((model) => [String(model), script]));
+  return Object.fromEntries(models.map((model) => [String(model), script]));
 }

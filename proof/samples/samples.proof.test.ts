@@ -14,7 +14,7 @@ import { PUSHED_AS, runnableSamples } from "../../tests/config/samples";
 import { startEverything } from "../../tests/tools/mcp/everything";
 import { startRecordingToolServer } from "../../simulated/tool-servers/recording-tool-server";
 import { LOCAL } from "../../tests/e2e/support/local";
-import { FINAL, GIVEN, LEFT, REPORT, usesWhatItHas } from "./sample-models";
+import { FINAL_ANSWER, PRESENTER_FILE, PUSHED_FILE, REPORT, usesEveryTool } from "./sample-models";
 import {
   modelsOfSamples,
   type PreparedAgent,
@@ -25,15 +25,15 @@ import { Watcher } from "../../tests/e2e/support/watcher";
 
 /**
  * Runs each of MassGen's sample configs that docs/reference/massgen-configs.md lists as running,
- * unchanged except for the addresses of models and tool servers. Local files that it names are
- * pushed first.
+ * unchanged except for the addresses of models and tool servers. Local files that a config names
+ * are pushed first.
  */
 
 const RUNNABLE = (await runnableSamples()).map(({ file }) => file);
 const TOKEN = "a-token-of-the-bridge-0123456789";
 const ENDS_WITHIN_MS = 60_000;
 
-let everything: Awaited<ReturnType<typeof startEverything>>;
+let everythingServer: Awaited<ReturnType<typeof startEverything>>;
 let tools: Awaited<ReturnType<typeof startRecordingToolServer>>;
 let providers: SimulatedProviders;
 let service: ServiceProcess;
@@ -43,10 +43,10 @@ describe.skipIf(RUNNABLE.length === 0)(
   "MassGen's sample configs [needs ../shared/massgen-configs]",
   () => {
     beforeAll(async () => {
-      everything = await startEverything();
-      tools = await startRecordingToolServer(everything.url);
+      everythingServer = await startEverything();
+      tools = await startRecordingToolServer(everythingServer.url);
       providers = await startSimulatedProviders({
-        models: modelsOfSamples(RUNNABLE, usesWhatItHas),
+        models: modelsOfSamples(RUNNABLE, usesEveryTool),
       });
       service = await ServiceProcess.prepare({
         ...LOCAL,
@@ -56,12 +56,12 @@ describe.skipIf(RUNNABLE.length === 0)(
       });
       await service.start();
       folder = await mkdtemp(path.join(tmpdir(), "sample-"));
-      await writeFile(path.join(folder, GIVEN.path), GIVEN.content);
+      await writeFile(path.join(folder, PUSHED_FILE.path), PUSHED_FILE.content);
       await runAt({ cwd: folder }, "push", "--name", PUSHED_AS, "--server", service.url);
     });
     afterAll(async () => {
       await service?.stop();
-      await Promise.all([providers?.close(), tools?.close(), everything?.kill()]);
+      await Promise.all([providers?.close(), tools?.close(), everythingServer?.kill()]);
       await rm(folder, { recursive: true, force: true });
     });
 
@@ -77,14 +77,14 @@ describe.skipIf(RUNNABLE.length === 0)(
       const { turn, events } = await ask(sample);
       expect(turn, JSON.stringify(turn.error)).toMatchObject({
         status: "completed",
-        answer: FINAL,
+        answer: FINAL_ANSWER,
       });
       expect(sample.agents.map(({ id }) => id)).toContain(turn.winner);
       expect(
         events.filter(({ type }) => type === "call.failed" || type === "agent.failed"),
       ).toEqual([]);
-      for (const agent of sample.agents) judge(agent, sample, { turn, events });
-      if (sample.agents.some(({ servers }) => servers.length > 0)) {
+      for (const agent of sample.agents) checkAgent(agent, sample, { turn, events });
+      if (sample.agents.some(({ serverNames }) => serverNames.length > 0)) {
         const tokens = tools.received.slice(before).map(({ headers }) => headers["x-api-key"]);
         expect([...new Set(tokens)]).toEqual([TOKEN]); // the bridge requires this token
       }
@@ -100,7 +100,7 @@ describe.skipIf(RUNNABLE.length === 0)(
           "--server",
           service.url,
         );
-        expect(pulled.stdout).toBe(`write\t${LEFT.path}\n`);
+        expect(pulled.stdout).toBe(`write\t${PRESENTER_FILE.path}\n`);
       }
     });
   },
@@ -121,26 +121,35 @@ async function ask({ yaml, question }: PreparedSample): Promise<Run> {
   return { turn: TurnResponseSchema.parse(await json(links.turn)), events };
 }
 
-/** Checks that an agent's requests and events show everything in its config. */
-function judge(agent: PreparedAgent, { attached }: PreparedSample, { turn, events }: Run): void {
-  const own = providers
+/** Checks that the agent's requests and events contain all that its config requires. */
+function checkAgent(
+  agent: PreparedAgent,
+  { attachmentHashes }: PreparedSample,
+  { turn, events }: Run,
+): void {
+  const agentRequests = providers
     .requests()
     .filter(({ headers }) => Object.values(headers).some((value) => value.endsWith(agent.key)));
-  const [first] = own;
-  expect(own.flatMap(({ refusal, scriptError }) => refusal ?? scriptError ?? [])).toEqual([]);
-  expect(first, `${agent.id} was never called`).toMatchObject({ model: agent.model });
-  expect(first?.asked.system).toContain(agent.systemMessage.trim());
-  expect(first?.asked.attached.map((line) => line.split(" ").at(-1))).toEqual(attached);
-  const offered = new Set(
-    own.flatMap(({ asked }) => [...asked.tools.map((tool) => tool.name), ...asked.hostedTools]),
+  const [firstRequest] = agentRequests;
+  const errors = agentRequests.flatMap(({ refusal, scriptError }) => refusal ?? scriptError ?? []);
+  expect(errors).toEqual([]);
+  expect(firstRequest, `${agent.id} was never called`).toMatchObject({ model: agent.model });
+  expect(firstRequest?.asked.system).toContain(agent.systemMessage.trim());
+  const sentHashes = firstRequest?.asked.attached.map((line) => line.split(" ").at(-1));
+  expect(sentHashes).toEqual(attachmentHashes);
+  const offeredTools = new Set(
+    agentRequests.flatMap(({ asked }) => [
+      ...asked.tools.map((tool) => tool.name),
+      ...asked.hostedTools,
+    ]),
   );
-  expect([...offered]).toEqual(expect.arrayContaining([...agent.tools, ...agent.hosted]));
-  const used = events.flatMap((event) =>
+  expect([...offeredTools]).toEqual(expect.arrayContaining([...agent.tools, ...agent.hosted]));
+  const usedTools = events.flatMap((event) =>
     event.type === "tool.completed" && event.agent === agent.id && event.outcome === "ok"
       ? [event.name]
       : [],
   );
-  expect([...new Set(used)].toSorted()).toEqual(agent.tools.toSorted());
+  expect([...new Set(usedTools)].toSorted()).toEqual(agent.tools.toSorted());
   expect(Object.keys(turn.hosted_uses[agent.id] ?? {}).toSorted()).toEqual(agent.hosted.toSorted());
 }
 
@@ -155,15 +164,15 @@ async function resultOf({ session_id, turn }: TurnResponse): Promise<Record<stri
   return Object.fromEntries(await Promise.all(entries));
 }
 
-/** The service's response; sends `body` if given. */
-async function json(at: string, body?: unknown): Promise<unknown> {
-  const sent = {
+/** Returns the service's JSON response. Sends a POST request with `body`; if omitted, a GET. */
+async function json(requestPath: string, body?: unknown): Promise<unknown> {
+  const postRequest = {
     method: "POST",
     headers: { "content-type": "application/json" },
     body: JSON.stringify(body),
   };
-  const response = await fetch(service.url + at, body === undefined ? {} : sent);
+  const response = await fetch(service.url + requestPath, body === undefined ? {} : postRequest);
   const text = await response.text();
-  if (!response.ok) throw new Error(`${at} answered ${response.status}: ${text}`);
+  if (!response.ok) throw new Error(`${requestPath} answered ${response.status}: ${text}`);
   return JSON.parse(text);
 }

@@ -18,8 +18,9 @@ const hasTables = (disk: Disk): boolean =>
   disk.read("SELECT 1 FROM sqlite_master WHERE name = 'deltas'").length > 0;
 
 /**
- * Breaks the disk with one SQL statement after the first crash, and repairs the disk with the other
- * statement after the next crash. Such an error leaves no trace in the log.
+ * Returns a callback for each start of the simulated process. The first start has no tables and is
+ * skipped. The second start, after the first crash, executes `breaks`. The third start, after the
+ * next crash, executes `repairs`. An error of a broken disk is not visible in the log.
  */
 function breakOnce({ breaks, repairs }: { breaks: string; repairs: string }): (disk: Disk) => void {
   let isBroken: boolean | null = null;
@@ -45,7 +46,7 @@ it.each([
     error: "is not valid JSON",
   },
 ])(
-  "an internal error $name is reported, although a restart repairs it",
+  "an internal error $name is reported, also if the disk works again after the next restart",
   async ({ error, ...defect }) => {
     const soundRun = await play(SITUATION);
     const run = await play(SITUATION, breakOnce(defect));

@@ -1,6 +1,6 @@
-/** Whether two samples of times are distinguishable, compared with random splits of one sample. */
+/** Tests whether two samples of times differ by more than random splits of the same times. */
 
-/** Random numbers from 0 to 1, always the same for a seed (mulberry32). */
+/** Returns a generator of random numbers from 0 to 1, always the same for a seed (mulberry32). */
 export function seeded(seed: number): () => number {
   let state = seed;
   return () => {
@@ -11,60 +11,63 @@ export function seeded(seed: number): () => number {
   };
 }
 
-/** The same items in random order. */
-export function shuffled<T>(things: readonly T[], random: () => number): T[] {
-  return things
-    .map((thing) => ({ thing, place: random() }))
-    .sort((one, other) => one.place - other.place)
-    .map(({ thing }) => thing);
+/** Returns the same items in random order. */
+export function shuffled<T>(items: readonly T[], random: () => number): T[] {
+  return items
+    .map((item) => ({ item, sortKey: random() }))
+    .sort((one, other) => one.sortKey - other.sortKey)
+    .map(({ item }) => item);
 }
 
 const sort = (values: readonly number[]): number[] => values.toSorted((one, other) => one - other);
 
 /**
- * The lower times represent the work, while a busy machine affects the upper ones (Crosby, Wallach
+ * Low times represent the work itself, while a busy machine affects the high times (Crosby, Wallach
  * and Riedi, "Opportunities and limits of remote timing attacks", 2009).
  */
-const quartile = (sorted: readonly number[]): number =>
+const lowerQuartile = (sorted: readonly number[]): number =>
   sorted[Math.floor(sorted.length / 4)] ?? Number.NaN;
 
 /**
- * The distance of the lower quartiles after a random split of sorted times, with `size` of them on
- * one side.
+ * Splits sorted times at random into two parts, and returns the distance of their lower quartiles.
+ * The first part has `size` times.
  */
 function randomDistance(sorted: readonly number[], size: number, random: () => number): number {
-  const [one, other]: [number[], number[]] = [[], []];
+  const [firstPart, secondPart]: [number[], number[]] = [[], []];
   for (const [nth, time] of sorted.entries()) {
-    const isForOne = random() * (sorted.length - nth) < size - one.length;
-    (isForOne ? one : other).push(time);
+    const isInFirstPart = random() * (sorted.length - nth) < size - firstPart.length;
+    (isInFirstPart ? firstPart : secondPart).push(time);
   }
-  return Math.abs(quartile(one) - quartile(other));
+  return Math.abs(lowerQuartile(firstPart) - lowerQuartile(secondPart));
 }
 
 export type Comparison = {
   /** The distance of the lower quartiles. */
-  apartMs: number;
-  /** The noise: the largest distance after random splits of the same times. */
+  distanceMs: number;
+  /** The largest distance after random splits of the same times. */
   noiseMs: number;
 };
 
-const SPLITS = 1_000;
+/** Whether the difference of two samples exceeds the noise. */
+export const isVisible = ({ distanceMs, noiseMs }: Comparison): boolean => distanceMs > noiseMs;
+
+const SPLIT_COUNT = 1_000;
 
 /**
  * A permutation test of lower quartiles. Samples of one kind exceed `noiseMs` once in a thousand
- * tests, and almost never twice that.
+ * tests, and almost never exceed 2 × `noiseMs`.
  */
 export function compare(
-  one: readonly number[],
-  other: readonly number[],
+  firstSample: readonly number[],
+  secondSample: readonly number[],
   random: () => number,
 ): Comparison {
-  const sorted = sort([...one, ...other]);
-  const distances = Array.from({ length: SPLITS }, () =>
-    randomDistance(sorted, one.length, random),
+  const sorted = sort([...firstSample, ...secondSample]);
+  const distances = Array.from({ length: SPLIT_COUNT }, () =>
+    randomDistance(sorted, firstSample.length, random),
   );
   return {
-    apartMs: Math.abs(quartile(sort(one)) - quartile(sort(other))),
+    distanceMs: Math.abs(lowerQuartile(sort(firstSample)) - lowerQuartile(sort(secondSample))),
     noiseMs: Math.max(...distances),
   };
 }

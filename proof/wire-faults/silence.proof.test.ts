@@ -16,12 +16,16 @@ import { toEvent } from "../../tests/e2e/support/verdict";
 import { Watcher } from "../../tests/e2e/support/watcher";
 
 /**
- * Providers that stop sending, in whole runs, with the limits of 120 s, 90 s and 14 min shortened.
- * `tests/contracts/faults/silence.ts` checks their real lengths. Every agent of a mixed team meets
- * the fault once, in its own format, and still decides.
+ * Plays whole runs with providers that stop sending. Every agent of a mixed team meets the fault
+ * once, in its own format, and still takes part in the decision.
+ *
+ * The real limits of a call are 120 s until the first byte, 90 s without data, and 14 min in total.
+ * `tests/contracts/faults/silence.ts` checks these limits. The service under test has limits of a
+ * few seconds instead.
  */
-/** The first half of the events. */
-function half(whole: Buffer): Buffer {
+
+/** The first half of a reply's events. */
+function firstHalf(whole: Buffer): Buffer {
   const events = whole.toString().split(/(?<=\r?\n\r?\n)/);
   return Buffer.from(events.slice(0, Math.ceil(events.length / 2)).join(""));
 }
@@ -34,15 +38,16 @@ const ROWS: readonly { name: string; fault: WireFault; message: RegExp }[] = [
   },
   {
     name: "half a reply",
-    fault: { kind: "stream", change: (whole) => [half(whole)], ending: "silence" },
+    fault: { kind: "stream", change: (whole) => [firstHalf(whole)], ending: "silence" },
     message: /No data arrived for 3000 ms/,
   },
   {
-    name: "half a reply, then comments without end",
-    fault: { kind: "stream", change: (whole) => [half(whole)], ending: "comments" },
+    name: "half a reply, then endless comments",
+    fault: { kind: "stream", change: (whole) => [firstHalf(whole)], ending: "comments" },
     message: /in total/,
   },
 ];
+/** The model of an agent in this format for the row with this index. */
 const modelFor = (format: (typeof FORMATS)[number], nth: number): string =>
   modelOf(format, `silent-${nth}`);
 
@@ -95,13 +100,13 @@ it.each(ROWS.map((row, nth) => ({ ...row, nth })))(
     await watcher.ended;
     const log = watcher.frames.map(toEvent);
     const failed = log.flatMap((event) => (event.type === "call.failed" ? [event] : []));
-    // If the machine stalls for longer than these short limits, healthy calls also end. They are
-    // not judged: only the first call of each agent meets the fault.
-    const struck = failed.filter(({ call }) =>
+    // If the machine stalls for longer than these short limits, healthy calls also fail. The
+    // messages of such failures are not checked: only the first call of each agent has the fault.
+    const firstCallFailures = failed.filter(({ call }) =>
       FORMATS.some((format) => firstCallOf(log, format) === call),
     );
-    expect(struck.map(({ agent }) => agent).sort()).toEqual([...FORMATS].sort());
-    for (const { message } of struck) expect(message).toMatch(row.message);
+    expect(firstCallFailures.map(({ agent }) => agent).sort()).toEqual([...FORMATS].sort());
+    for (const { message } of firstCallFailures) expect(message).toMatch(row.message);
     for (const { code } of failed) expect(code).toBe("timeout");
     for (const { model } of agents) expect(faults.strikesOf(model)).toBe(1);
   },

@@ -26,7 +26,7 @@ import {
 } from "../../tests/contracts/faults/oracle";
 import { type End, type FaultRow, isReply, KEY } from "../../tests/contracts/faults/fault-row";
 import { FAULT_ROWS } from "../../tests/contracts/faults/wire-rows";
-import { answerProblems, faultsNamed, isMutatedCharge, mutatedAnswer } from "./fault-verdict";
+import { answerProblems, faultsNamed, isMutatedCharge, mutatedAnswerCheck } from "./fault-verdict";
 import { backendOf, FORMATS, modelOf } from "../../tests/e2e/support/formats";
 import { LOCAL } from "../../tests/e2e/support/local";
 import { ServiceClient } from "../../tests/e2e/support/service-client";
@@ -34,46 +34,50 @@ import { judge, toEvent } from "../../tests/e2e/support/verdict";
 import { Watcher } from "../../tests/e2e/support/watcher";
 
 /**
- * Every provider fault in a whole run of a mixed team. One agent uses the format under test and
- * meets the fault; two healthy agents use other formats. The team still decides, and the faulty
+ * Plays every provider fault in a whole run of a mixed team. One agent uses the format under test
+ * and meets the fault. Two healthy agents use other formats. The team still decides, and the faulty
  * agent takes part again once its provider recovers.
  */
-const BEST =
-  "Water boils at 100 °C at sea level, and at about one degree less for every 300 m above it.";
-/** Shorter than the best answer, with one character that a fault can multiply. */
-const FAULTY = "Water boils at 100 °C.";
-/**
- * Real replies, mutated by seed, once per run. Thousands of mutations run against the adapters
- * alone.
- */
-const SAMPLE = 20;
-const PARALLEL = 60;
-const RUN_WITHIN_MS = 150_000;
 
-const MUTATED: readonly FaultRow[] = Array.from({ length: SAMPLE }, (_, seed) => ({
+const BEST_ANSWER =
+  "Water boils at 100 °C at sea level, and at about one degree less for every 300 m above it.";
+/**
+ * The answer of the faulty agent. It is shorter than the best answer. To enlarge a reply, a fault
+ * replaces the character `°` with a very long text.
+ */
+const FAULTY_AGENT_ANSWER = "Water boils at 100 °C.";
+/**
+ * Number of mutated replies per format. Each has its own seed and its own run. Other tests send
+ * thousands of mutated replies to the adapters alone.
+ */
+const MUTATION_COUNT = 20;
+const MAX_PARALLEL_RUNS = 60;
+const RUN_ENDS_WITHIN_MS = 150_000;
+
+const MUTATED_ROWS: readonly FaultRow[] = Array.from({ length: MUTATION_COUNT }, (_, seed) => ({
   fault: "a reply mutated over a socket",
   calls: 1,
   make: () => ({
     kind: "stream" as const,
-    change: (whole: Buffer) => changedAs(seed, whole),
+    change: (whole: Buffer) => mutatedChunks(seed, whole),
     ending: endingOf(seed),
   }),
   codes: ["*"],
   end: "goes on" as const,
 }));
-/** Only the reader of such a reply can classify it. */
+/** Whether this row is a mutated reply. Its failure codes are not known in advance. */
 const isMutated = ({ codes }: FaultRow): boolean => codes.includes("*");
 const framesIn = (whole: Buffer): string[] => whole.toString().split(/(?<=\n\n|\r\n\r\n)/);
 /**
- * The mutation of a reply by this seed. If it changes neither the reply nor its end, a later seed
- * is used.
+ * Returns the reply after the mutation with this seed. If the mutation changes neither the reply
+ * nor its end, uses a later seed.
  */
-function changedAs(seed: number, whole: Buffer): readonly Buffer[] {
+function mutatedChunks(seed: number, whole: Buffer): readonly Buffer[] {
   const foreign = ['data: {"error":{"message":"no"}}\n\n'];
   const { chunks } = mutate({ frames: framesIn(whole), foreign }, seed);
   return arrivesOtherwise(whole, chunks) || endingOf(seed) === "reset"
     ? chunks
-    : changedAs(seed + SAMPLE, whole);
+    : mutatedChunks(seed + MUTATION_COUNT, whole);
 }
 const endingOf = (seed: number) => (seed % 3 === 0 ? "reset" : "end");
 
@@ -87,52 +91,61 @@ const MARKS: Readonly<Record<Format, EndMarks>> = {
 /** A fault in a format, with its own model, so that its effects can be attributed. */
 type Case = { row: FaultRow; format: Format; model: string; id: number };
 /** `FAULT="SSE: an empty" npx vitest run …` plays only these faults. */
-const ONLY = process.env["FAULT"] ?? "";
+const FAULT_FILTER = process.env["FAULT"] ?? "";
 const CASES: readonly Case[] = rotated(
-  faultsNamed([...FAULT_ROWS, ...MUTATED], ONLY),
+  faultsNamed([...FAULT_ROWS, ...MUTATED_ROWS], FAULT_FILTER),
   countOf("wire_faults"),
 )
   .flatMap((row) => FORMATS.map((format) => ({ row, format })))
-  .map((one, id) => ({ ...one, id, model: modelOf(one.format, `fault-${id}`) }));
+  .map(({ row, format }, id) => ({ row, format, id, model: modelOf(format, `fault-${id}`) }));
 
-const good = answersThenVotes({ answer: BEST, presentation: BEST });
-const recovering = answersThenVotes({ answer: FAULTY, presentation: BEST });
-const working = worksAtLength({ steps: 6, size: 4_000, answer: FAULTY });
+const healthyScript = answersThenVotes({ answer: BEST_ANSWER, presentation: BEST_ANSWER });
+const recoveringScript = answersThenVotes({
+  answer: FAULTY_AGENT_ANSWER,
+  presentation: BEST_ANSWER,
+});
+const longWorkScript = worksAtLength({ steps: 6, size: 4_000, answer: FAULTY_AGENT_ANSWER });
 
 let service: ServiceProcess;
 let providers: SimulatedProviders;
 let faults: FaultServer;
 let client: ServiceClient;
 
-/** How often each model sent its faulty reply. */
+/** Number of faulty replies by model. */
 const faultyReplies = new Map<string, number>();
 
 /** The bytes of a mutated reply after the mutation, by model. */
 const mutatedBytes = new Map<string, Buffer>();
 
-/** The simulated model sends faulty replies; the fault server changes bytes. */
+/**
+ * The script of a simulated model. Faulty replies of the model are part of this script. The fault
+ * server injects the faults of the bytes instead, see `planOf`.
+ */
 function scriptOf({ row, format, model }: Case): Script {
-  const made = row.make(format);
-  if (!isReply(made)) return row.works ? working : recovering;
-  const wrong = () => {
+  const faultOrReply = row.make(format);
+  if (!isReply(faultOrReply)) return row.works ? longWorkScript : recoveringScript;
+  const faultyReply = () => {
     faultyReplies.set(model, (faultyReplies.get(model) ?? 0) + 1);
-    return made;
+    return faultOrReply;
   };
-  return row.calls === 1 ? inOrder(wrong, recovering) : wrong;
+  return row.calls === 1 ? inOrder(faultyReply, recoveringScript) : faultyReply;
 }
 
+/** The plan of the fault server for a model. `undefined` if its bytes have no fault. */
 function planOf(model: string): Plan | undefined {
-  const found = CASES.find((one) => one.model === model);
-  const made = found?.row.make(found.format);
-  if (!found || !made || isReply(made)) return undefined;
+  const testCase = CASES.find((candidate) => candidate.model === model);
+  const faultOrReply = testCase?.row.make(testCase.format);
+  if (!testCase || !faultOrReply || isReply(faultOrReply)) return undefined;
+  const { row } = testCase;
   const fault =
-    made.kind === "stream" && isMutated(found.row)
-      ? { ...made, change: remembered(model, made.change) }
-      : made;
-  return { fault, calls: found.row.calls, after: found.row.after ?? 0 };
+    faultOrReply.kind === "stream" && isMutated(row)
+      ? { ...faultOrReply, change: recordMutatedBytes(model, faultOrReply.change) }
+      : faultOrReply;
+  return { fault, calls: row.calls, after: row.after ?? 0 };
 }
 
-const remembered =
+/** Wraps a mutation so that it stores the mutated bytes of this model's reply. */
+const recordMutatedBytes =
   (model: string, change: (whole: Buffer) => readonly Buffer[]) =>
   (whole: Buffer): readonly Buffer[] => {
     const chunks = change(whole);
@@ -141,10 +154,10 @@ const remembered =
   };
 
 beforeAll(async () => {
-  const healthy = FORMATS.map((format) => [modelOf(format, "healthy"), good] as const);
+  const healthy = FORMATS.map((format) => [modelOf(format, "healthy"), healthyScript] as const);
   const models = Object.fromEntries([
     ...healthy,
-    ...CASES.map((one) => [one.model, scriptOf(one)] as const),
+    ...CASES.map((testCase) => [testCase.model, scriptOf(testCase)] as const),
   ]);
   providers = await startSimulatedProviders({ models });
   faults = await startFaultServer(providers.url, planOf);
@@ -164,7 +177,7 @@ afterAll(async () => {
 const UNKNOWN_HOST = "http://no-such-host.invalid";
 const NO_LISTENER = "http://127.0.0.1:9";
 
-/** Faults without a server: no listener, no name, or another protocol. */
+/** Faults of the connection: no listener, an unknown host name, or another protocol. */
 const UNREACHABLE = [
   { fault: "connection refused", origin: () => NO_LISTENER, code: "cannot_reach" },
   { fault: "DNS failure", origin: () => UNKNOWN_HOST, code: "cannot_reach" },
@@ -177,21 +190,29 @@ const UNREACHABLE = [
 
 type TeamRun = { log: WireEvent[]; problems: string[] };
 
-type Seat = { format: Format; model: string; origin: string; works?: boolean | undefined };
+type AgentUnderTest = {
+  format: Format;
+  model: string;
+  /** Origin of the agent's provider. */
+  origin: string;
+  /** Whether the agent has a folder for files. */
+  works?: boolean | undefined;
+};
 
-/** One agent with the given backend between two healthy ones, each in its own format. */
-function teamAround({ format, model, origin, works = false }: Seat) {
-  const others = FORMATS.filter((one) => one !== format);
-  const healthy = (index: number) => {
-    const its = others[(index + model.length) % others.length] ?? format;
+/** Returns the agent under test between two healthy agents. Each agent has its own format. */
+function teamAround({ format, model, origin, works = false }: AgentUnderTest) {
+  const otherFormats = FORMATS.filter((other) => other !== format);
+  const healthyAgent = (index: number) => {
+    // The length of the model's name varies the formats of the healthy agents between cases.
+    const healthyFormat = otherFormats[(index + model.length) % otherFormats.length] ?? format;
     return {
       id: `well-${index}`,
-      model: modelOf(its, "healthy"),
-      backend: backendOf(its, providers),
+      model: modelOf(healthyFormat, "healthy"),
+      backend: backendOf(healthyFormat, providers),
     };
   };
   const path = new URL(providers.baseUrls[format]).pathname.replace(/\/$/, "");
-  const faulty = {
+  const faultyAgent = {
     id: "faulty",
     model,
     backend: {
@@ -201,35 +222,44 @@ function teamAround({ format, model, origin, works = false }: Seat) {
       ...(works && { cwd: "work" }),
     },
   };
-  return [healthy(0), faulty, healthy(1)];
+  return [healthyAgent(0), faultyAgent, healthyAgent(1)];
 }
 
-/** A run of the team around this agent. */
-async function runTeam({ question, ...seat }: Seat & { question: string }): Promise<TeamRun> {
-  const seconds = /time is up/.test(question) ? 20 : 600;
+/** Runs the team around this agent. Returns the team's log and all problems. */
+async function runTeam({
+  question,
+  ...agent
+}: AgentUnderTest & { question: string }): Promise<TeamRun> {
+  // Some faults last until the time of the first round is up. Their question contains their name.
+  const roundSeconds = /time is up/.test(question) ? 20 : 600;
   const config = {
-    timeout_settings: { initial_round_timeout_seconds: seconds, round_timeout_grace_seconds: 0 },
+    timeout_settings: {
+      initial_round_timeout_seconds: roundSeconds,
+      round_timeout_grace_seconds: 0,
+    },
   };
   const { session_id: id } = await client.start({
     baseUrl: providers.baseUrl,
-    agents: teamAround(seat),
+    agents: teamAround(agent),
     question,
     config,
   });
-  const turn = await client.ended(id, RUN_WITHIN_MS);
+  const turn = await client.ended(id, RUN_ENDS_WITHIN_MS);
   const watcher = new Watcher(`${service.url}${sessionPath(id)}/events`);
   await watcher.ended;
   const requests = providers
     .requests()
     .filter(({ asked }) => toSituation(asked).question === question);
   const log = watcher.frames.map(toEvent);
-  const completed =
-    turn.status === "completed" && turn.finish_reason === "consensus" && turn.answer === BEST;
+  const isCompleted =
+    turn.status === "completed" &&
+    turn.finish_reason === "consensus" &&
+    turn.answer === BEST_ANSWER;
   return {
     log,
     problems: [
       ...judge({ frames: watcher.frames, status: await client.status(id), requests }),
-      ...(completed ? [] : [`the run ended with ${JSON.stringify(turn)}`]),
+      ...(isCompleted ? [] : [`the run ended with ${JSON.stringify(turn)}`]),
       ...(watcher.bytes.includes(KEY) ? ["the key is in the log"] : []),
     ],
   };
@@ -237,64 +267,72 @@ async function runTeam({ question, ...seat }: Seat & { question: string }): Prom
 
 type AgentOutcome = { end: End; codes: string[] };
 
-/** The faulty agent's end, and the codes of its failed calls and rounds. */
+/** Returns how the faulty agent ended, and the codes of its failed calls and rounds. */
 function agentOutcomeOf(log: readonly WireEvent[]): AgentOutcome {
-  const failed = log.some((event) => event.type === "agent.failed" && event.agent === "faulty");
+  const hasFailed = log.some((event) => event.type === "agent.failed" && event.agent === "faulty");
   const codes = log.flatMap((event) =>
     (event.type === "call.failed" || event.type === "round.failed") && event.agent === "faulty"
       ? [event.code]
       : [],
   );
-  return { end: failed ? "fails" : "goes on", codes: [...new Set(codes)] };
+  return { end: hasFailed ? "fails" : "goes on", codes: [...new Set(codes)] };
 }
 
 /**
- * The answers that the faulty agent may submit: complete answers of its model, from the faulty
- * reply or a later one.
+ * Returns a check of the faulty agent's answers. The agent may only submit complete answers of its
+ * model, from the faulty reply or from a later reply.
  */
-function wholeAnswers({ row, model, format }: Case): (content: string) => boolean {
+function answerCheckOf({ row, model, format }: Case): (content: string) => boolean {
   if (isMutated(row))
-    return mutatedAnswer({ said: FAULTY, bytes: mutatedBytes.get(model), marks: MARKS[format] });
-  return (content) => row.end === "goes on" && content === (row.answer ?? FAULTY);
+    return mutatedAnswerCheck({
+      modelText: FAULTY_AGENT_ANSWER,
+      bytes: mutatedBytes.get(model),
+      marks: MARKS[format],
+    });
+  return (content) => row.end === "goes on" && content === (row.answer ?? FAULTY_AGENT_ANSWER);
 }
 
-/** Differences between the run and the expected outcome. */
-function problemsOf(one: Case, { log, problems }: TeamRun): string[] {
-  const { row, model, format } = one;
+/** Returns the differences between the run and the expected outcome. */
+function problemsOf(testCase: Case, { log, problems }: TeamRun): string[] {
+  const { row, model, format } = testCase;
   const { end, codes } = agentOutcomeOf(log);
-  const strange = isMutated(row) ? [] : codes.filter((code) => !row.codes.includes(code));
-  const asked = faults.callsOf(model);
-  const sums = log.filter(
+  const unexpectedCodes = isMutated(row) ? [] : codes.filter((code) => !row.codes.includes(code));
+  const callCount = faults.callsOf(model);
+  const compactions = log.filter(
     (event) => event.type === "conversation.compacted" && event.agent === "faulty",
   ).length;
-  const strikes = faults.strikesOf(model) + (faultyReplies.get(model) ?? 0);
-  const isFailureDue = row.codes.length > 0 && !isMutated(row) && !row.unnoticed?.includes(format);
+  const faultyCalls = faults.strikesOf(model) + (faultyReplies.get(model) ?? 0);
+  const isFailureExpected =
+    row.codes.length > 0 && !isMutated(row) && !row.unnoticed?.includes(format);
   return [
     ...problems.filter((problem) => !(isMutated(row) && isMutatedCharge(problem, model))),
-    ...answerProblems(log, "faulty", wholeAnswers(one)),
+    ...answerProblems(log, "faulty", answerCheckOf(testCase)),
     ...(end === row.end ? [] : [`the agent's end is "${end}"`]),
-    ...strange.map((code) => `a call or round failed with ${code}`),
-    ...(isFailureDue && codes.length === 0 ? ["no call or round failed"] : []),
-    ...(row.works && sums !== 1 ? [`its conversation was compacted ${sums} times`] : []),
-    ...(strikes === Math.min(row.calls, asked - (row.after ?? 0)) && strikes > 0
+    ...unexpectedCodes.map((code) => `a call or round failed with ${code}`),
+    ...(isFailureExpected && codes.length === 0 ? ["no call or round failed"] : []),
+    ...(row.works && compactions !== 1
+      ? [`its conversation was compacted ${compactions} times`]
+      : []),
+    ...(faultyCalls === Math.min(row.calls, callCount - (row.after ?? 0)) && faultyCalls > 0
       ? []
-      : [`${strikes} of ${asked} calls met the fault`]),
-    ...(asked <= (row.requests ?? asked) ? [] : [`${asked} requests were made`]),
+      : [`${faultyCalls} of ${callCount} calls met the fault`]),
+    ...(callCount <= (row.requests ?? callCount) ? [] : [`${callCount} requests were made`]),
   ].map((problem) => `${row.fault} (${format}): ${problem}`);
 }
 
+/** Does the work for every item. At most `maxParallel` items run at the same time. */
 async function inParallel<Item, Result>(
   items: readonly Item[],
-  most: number,
+  maxParallel: number,
   work: (item: Item) => Promise<Result>,
 ): Promise<Result[]> {
   const results: Result[] = [];
-  const left = [...items];
+  const queue = [...items];
   const worker = async () => {
-    for (let item = left.shift(); item !== undefined; item = left.shift())
+    for (let item = queue.shift(); item !== undefined; item = queue.shift())
       results.push(await work(item));
   };
-  await Promise.all(Array.from({ length: most }, worker));
+  await Promise.all(Array.from({ length: maxParallel }, worker));
   return results;
 }
 
@@ -304,7 +342,7 @@ const outcomeOf = ({ end, codes }: AgentOutcome, row?: FaultRow): string => {
 };
 
 describe("in whole runs of mixed teams", () => {
-  it(`each of ${CASES.length} faults leaves the other agents undisturbed, and the faulty agent recovers`, {
+  it(`none of ${CASES.length} faults affects other agents, and the faulty agent ends as expected`, {
     timeout: 280_000,
   }, async ({ task }) => {
     const outcomes: FaultOutcome[] = [];
@@ -312,25 +350,23 @@ describe("in whole runs of mixed teams", () => {
     const sorted = [...CASES].sort(
       (one, other) => Number(other.row.calls > 1) - Number(one.row.calls > 1),
     );
-    const found = await inParallel(sorted, PARALLEL, async (one) => {
-      const question = `When does water boil, with ${one.row.fault} (${one.id})?`;
-      const runs = await runTeam({ ...one, works: one.row.works, question, origin: faults.origin });
-      outcomes.push({
-        fault: one.row.fault,
-        format: one.format,
-        outcome: outcomeOf(agentOutcomeOf(runs.log), one.row),
-        count: 1,
-      });
-      return problemsOf(one, runs);
+    const problems = await inParallel(sorted, MAX_PARALLEL_RUNS, async (testCase) => {
+      const { row, format, model, id } = testCase;
+      const question = `When does water boil, with ${row.fault} (${id})?`;
+      const agent = { format, model, works: row.works, origin: faults.origin };
+      const teamRun = await runTeam({ ...agent, question });
+      const outcome = outcomeOf(agentOutcomeOf(teamRun.log), row);
+      outcomes.push({ fault: row.fault, format, outcome, count: 1 });
+      return problemsOf(testCase, teamRun);
     });
     task.meta.faults = outcomes;
-    expect(found.flat()).toEqual([]);
+    expect(problems.flat()).toEqual([]);
   });
 
   it("an unreachable provider affects only its own agent", { timeout: 280_000 }, async ({
     task,
   }) => {
-    const cases = UNREACHABLE.flatMap((one) => FORMATS.map((format) => ({ ...one, format })));
+    const cases = UNREACHABLE.flatMap((fault) => FORMATS.map((format) => ({ ...fault, format })));
     const runs = await inParallel(cases, cases.length, async ({ fault, origin, format, code }) => {
       const question = `When does water boil, with ${fault} in ${format}?`;
       const { log, problems } = await runTeam({

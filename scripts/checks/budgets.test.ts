@@ -92,6 +92,6 @@ describe("the check of limits", () => {
   it("reports an allowance that is no longer needed", () => {
     expect(
       problemsOf("work();", [{ path: "src/a.ts", limit: "file", reason: "was long" }]),
-    ).toEqual(["needs no allowance for its file limit any more; remove it from the list"]);
+    ).toEqual(["no longer needs an allowance for its file limit; remove it from the list"]);
   });
 });

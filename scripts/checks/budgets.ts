@@ -27,7 +27,7 @@ export function budgetProblems(sources: Source[], allowances: Allowance[]): Prob
     ...unusedAllowances.map(({ path, limit }) => ({
       path,
       line: 1,
-      message: `needs no allowance for its ${limit} limit any more; remove it from the list`,
+      message: `no longer needs an allowance for its ${limit} limit; remove it from the list`,
     })),
   ];
 }

@@ -47,7 +47,7 @@ function introduction(): string {
   return `\nTeam: ${team}; simulated on this machine, each in its vendor's wire format, without keys or network, at real prices.\nQuestion: ${SCENARIO.question}\n\n`;
 }
 
-/** The config of the team in an API request. Each agent has a key and an endpoint of its own. */
+/** The config of the team in an API request. Each agent has its own key and endpoint. */
 function teamConfig({ baseUrls }: Pick<SimulatedProviders, "baseUrls">): Record<string, unknown> {
   const agents = SCENARIO.agents.map(({ id, type, model, searches }) => {
     const backend = { type, model, base_url: baseUrls[FORMATS[type]], api_key: "simulated" };

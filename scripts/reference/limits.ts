@@ -142,7 +142,7 @@ type Limit = {
   label?: string;
 };
 
-/** The table row of a limit. Throws if the limit has no doc comment of its own. */
+/** The table row of a limit. Throws if the limit has no doc comment. */
 export function limitRow({ source, declaration, name, value, label = name }: Limit): string[] {
   const meaning = commentsOf(declarationOf(source, declaration)).get(name);
   if (meaning === undefined)

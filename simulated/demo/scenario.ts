@@ -15,21 +15,23 @@ import {
 } from "./texts";
 
 /**
- * The demo's story with three agents of three vendors. The sprinter answers fast and roughly, the
- * judge soon after, the thinker late. When the thinker's answer arrives, the sprinter has voted:
- * its vote is void, it sees the answer and improves on it. The judge is slow: newer answers arrive
- * twice, and its vote is stale. In the end all three vote for the same answer. The presenter looks
- * up a fact about Postgres and cites its source.
+ * The story of the demo, with three agents of three vendors. The sprinter answers first, with a
+ * rough text. The judge answers soon after, and the thinker much later. When the thinker's answer
+ * arrives, the sprinter has already voted. Its vote becomes void. It sees the new answer and
+ * submits a better one. The judge decides slowly: two new answers arrive meanwhile, so its vote is
+ * stale. In the end all three agents vote for the same answer. The presenter searches the web for a
+ * fact about Postgres and cites the source.
  *
- * Decisions depend on the answers that agents see. The paces only fix the order of events, with
- * more than a second between events that must not swap. In any other order the team reaches the
- * same end.
+ * Each decision depends only on the answers that the agent sees. The paces fix the order of the
+ * events. Events whose order matters are more than a second apart. With any other order, the team
+ * still reaches the same final vote.
  */
 
 type DemoAgent = {
   id: string;
   model: string;
   type: "openai" | "claude" | "gemini";
+  /** Whether the agent has the web search tool. */
   searches: boolean;
 };
 
@@ -54,8 +56,8 @@ export const SCENARIO: {
 function thinker(): Script {
   return answersUntilImproved({
     answer: THOROUGH,
-    final: REASONS.improvedByRival,
-    before: (situation) => ({
+    finalReason: REASONS.improvedByRival,
+    beforeImproved: (situation) => ({
       ...voteFor(THOROUGH, REASONS.thorough, situation),
       pace: { ttftMs: 900, tokensPerSecond: 45 },
     }),
@@ -65,8 +67,8 @@ function thinker(): Script {
 function sprinter(): Script {
   return answersUntilImproved({
     answer: ROUGH,
-    final: REASONS.improvedByItself,
-    before: (situation) => {
+    finalReason: REASONS.improvedByItself,
+    beforeImproved: (situation) => {
       const canImprove = situation.stage === "deciding" && isShown(THOROUGH, situation);
       return canImprove
         ? newAnswer(IMPROVED)
@@ -78,8 +80,8 @@ function sprinter(): Script {
 function judge(): Script {
   return answersUntilImproved({
     answer: LARGEST,
-    final: REASONS.improvedAfterStale,
-    before: (situation) => {
+    finalReason: REASONS.improvedAfterStale,
+    beforeImproved: (situation) => {
       const weighed = voteFor(LARGEST, REASONS.largestAfterWeighing, situation);
       return { text: WEIGHING, ...weighed, pace: { ttftMs: 600, tokensPerSecond: 32 } };
     },
@@ -87,21 +89,22 @@ function judge(): Script {
 }
 
 /**
- * Answers, does `before` until the improved answer is shown, then votes for it; presents it,
- * whichever agent wins.
+ * First submits `answer`. Then decides by `beforeImproved` until the agent sees the improved
+ * answer, and votes for that answer with `finalReason`. The presentation is the same for each
+ * agent.
  */
 function answersUntilImproved(parts: {
   answer: string;
-  final: string;
-  before: (situation: Situation) => Reply;
+  finalReason: string;
+  beforeImproved: (situation: Situation) => Reply;
 }): Script {
   return byStage({
     answering: () => newAnswer(parts.answer),
     presenting: () => ({ hosted: [SEARCH], text: PRESENTATION, citations: [SOURCE] }),
     deciding: (situation) =>
       isShown(IMPROVED, situation)
-        ? voteFor(IMPROVED, parts.final, situation)
-        : parts.before(situation),
+        ? voteFor(IMPROVED, parts.finalReason, situation)
+        : parts.beforeImproved(situation),
   });
 }
 

@@ -11,7 +11,7 @@ export const votesForItself = (answer: string): Script =>
     voteFor: ({ shown }) => shown.find(({ text }) => text.includes(answer))?.alias ?? "agent1",
   });
 
-/** Votes for these targets first, one per call, then correctly. */
+/** First votes for these targets, one per model call. Then votes correctly. */
 export function votesWrongly(answer: string, ...targets: [string, ...string[]]): Script {
   const base = answersThenVotes({ answer });
   return (situation) => {
@@ -22,7 +22,7 @@ export function votesWrongly(answer: string, ...targets: [string, ...string[]]):
   };
 }
 
-/** Answers and votes in the same reply whenever both are offered, `times` times. */
+/** In the first `times` decisions of a conversation: answers and votes in the same reply. */
 export function decidesTwice(answer: string, times: number): Script {
   const base = answersThenVotes({ answer });
   return (situation) => {
@@ -36,7 +36,7 @@ export function decidesTwice(answer: string, times: number): Script {
   };
 }
 
-/** Votes `times` times in one reply, for the shown answers in turn. */
+/** Votes `times` times in one reply: for the first answer shown, then the second, and so on. */
 export function votesManyTimes(answer: string, times: number): Script {
   const target = ({ shown }: Situation, nth: number) =>
     shown[nth % Math.max(1, shown.length)]?.alias ?? "agent1";
@@ -51,7 +51,7 @@ export function votesManyTimes(answer: string, times: number): Script {
   });
 }
 
-/** Calls an unknown tool `times` times in one reply, then continues correctly. */
+/** Calls an unknown tool `times` times in its first reply. Then answers and votes correctly. */
 export function callsUnknownTool(answer: string, times: number): Script {
   const base = answersThenVotes({ answer });
   const calls = Array.from({ length: times }, (_, nth) => ({
@@ -62,7 +62,7 @@ export function callsUnknownTool(answer: string, times: number): Script {
     situation.callIndex === 0 && situation.stage !== "presentation" ? { calls } : base(situation);
 }
 
-/** Calls a tool `times` times in one reply, and answers with the results. */
+/** Calls the tool `name` `times` times in its first reply. Its answer lists the results. */
 export function callsAtOnce(name: string, times: number): Script {
   const calls = Array.from({ length: times }, (_, nth) => ({ name, arguments: { nth } }));
   return byStage({

@@ -23,30 +23,32 @@ import {
 import { toSituation } from "./situation";
 import type { Wire } from "./wire";
 
-/** The parts that answer one request. */
+/** The request and the parts of the provider that answer it. */
 type AnswerContext = {
   wire: Wire;
   dialect: Dialect;
   sent: WireRequest;
+  /** The model's earlier replies in this format. */
   memory: Continuity;
+  /** Undefined if there is no such model. */
   script: Script | undefined;
 };
 
 /**
- * Answers a request: interprets it, calls the script, paces or breaks the reply, and records the
- * outcome.
+ * Answers one request: interprets it, calls the script, sends the reply at its pace or breaks it
+ * off, and records the outcome.
  */
 export async function answer(
   res: ServerResponse,
   record: RecordedRequest,
   context: AnswerContext,
 ): Promise<void> {
-  const left = watchClose(res, record);
+  const closed = watchClose(res, record);
   const reply = await replyTo(record, context);
-  if (reply.hang === "headers" || left.aborted) return;
-  const { frames, contentType, said } = reply.fail
-    ? failed(reply.fail, context.dialect)
-    : await rendered(reply, record.asked, { ...context, inputTokens: record.inputTokens });
+  if (reply.hang === "headers" || closed.aborted) return;
+  const { frames, contentType, chargedReply } = reply.fail
+    ? failureReply(reply.fail, context.dialect)
+    : await renderReply(reply, record.asked, { ...context, inputTokens: record.inputTokens });
   res.writeHead(reply.fail?.status ?? 200, {
     "content-type": contentType,
     "cache-control": "no-cache",
@@ -61,21 +63,21 @@ export async function answer(
     ending,
     stopAfterTokens: reply.cutAfterChunks ?? 0,
   } as const;
-  await play(res, plan, (frame) => note(record, res, frame, said), left);
-  if (!left.aborted) record.firstByteAt ??= now(); // headers without a frame
+  await play(res, plan, (frame) => recordFrame(record, res, frame, chargedReply), closed);
+  if (!closed.aborted) record.firstByteAt ??= now(); // a response that has headers but no frame
   if (ending !== "cut") return;
-  settle(record, "cut"); // before the close, which would look like the client's
+  settle(record, "cut"); // before `destroy`, whose close event looks like a close by the client
   res.destroy();
 }
 
-/** An error in the format's form, for failures before a request is recorded. */
+/** Sends an error in the wire format. For failures before a request is recorded. */
 export function refuse(res: ServerResponse, dialect: Dialect, failure: Failure): void {
   if (res.headersSent) return void res.destroy();
   res.writeHead(failure.status, { "content-type": "application/json" });
   res.end(JSON.stringify(dialect.failureBody(failure)));
 }
 
-/** The model's reply, if the provider accepts the request. */
+/** The script's reply, or the provider's error if the provider refuses the request. */
 async function replyTo(
   record: RecordedRequest,
   { dialect, sent, memory, script }: AnswerContext,
@@ -90,11 +92,12 @@ async function replyTo(
     record.refusal = error.message;
     return { fail: error.failure };
   }
-  const reply = allowed(await scripted(script, record), record.asked);
+  const reply = allowed(await scriptedReply(script, record), record.asked);
   return capped(reply, record.asked.outputCap);
 }
 
-async function scripted(script: Script | undefined, record: RecordedRequest): Promise<Reply> {
+/** The script's reply. An unknown model or a script that throws gives an error. */
+async function scriptedReply(script: Script | undefined, record: RecordedRequest): Promise<Reply> {
   if (!script) {
     const message = `The model \`${record.model}\` does not exist or you do not have access to it.`;
     return { fail: { status: 404, code: "model_not_found", message } };
@@ -113,52 +116,57 @@ async function scripted(script: Script | undefined, record: RecordedRequest): Pr
   }
 }
 
-type RenderedReply = { frames: Frame[]; contentType: string; said: ChargedReply | null };
+type RenderedReply = { frames: Frame[]; contentType: string; chargedReply: ChargedReply | null };
 
-function failed(failure: Failure, dialect: Dialect): RenderedReply {
+function failureReply(failure: Failure, dialect: Dialect): RenderedReply {
   const bytes = JSON.stringify(dialect.failureBody(failure));
   return {
     frames: [{ bytes, tokens: 0, usage: false }],
     contentType: "application/json",
-    said: null,
+    chargedReply: null,
   };
 }
 
-type Stage = AnswerContext & { inputTokens: number };
+type RenderContext = AnswerContext & { inputTokens: number };
 
-async function rendered(
+/** Writes the reply in the wire format. */
+async function renderReply(
   reply: Reply,
   asked: ModelInput,
-  { wire, dialect, sent, memory, inputTokens }: Stage,
+  { wire, dialect, sent, memory, inputTokens }: RenderContext,
 ): Promise<RenderedReply> {
-  const said = toSaid(reply, inputTokens, dialect);
-  const written = await wire.render(sent, said);
-  if ("message" in written) {
-    const message = dialect.whole?.(written.message, said.usage) ?? written.message;
-    const frame = { bytes: JSON.stringify(message), tokens: said.usage.outputTokens, usage: true };
-    return { frames: [frame], contentType: "application/json", said };
+  const chargedReply = toChargedReply(reply, inputTokens, dialect);
+  const rendered = await wire.render(sent, chargedReply);
+  if ("message" in rendered) {
+    const message = dialect.whole?.(rendered.message, chargedReply.usage) ?? rendered.message;
+    const frame = {
+      bytes: JSON.stringify(message),
+      tokens: chargedReply.usage.outputTokens,
+      usage: true,
+    };
+    return { frames: [frame], contentType: "application/json", chargedReply };
   }
-  const { pieces, given } = dialect.completeEvents(written.events, said, {
+  const { pieces, originalItems } = dialect.completeEvents(rendered.events, chargedReply, {
     asked,
     body: sent.body,
   });
-  memory.keep(given);
+  memory.keep(originalItems);
   return {
-    frames: endedBy(reply, pieces.map(toFrame), dialect),
+    frames: withFailure(reply, pieces.map(toFrame), dialect),
     contentType: "text/event-stream",
-    said,
+    chargedReply,
   };
 }
 
-/** A stream with an error ends with it. */
-function endedBy({ failsMidway }: Reply, frames: Frame[], dialect: Dialect): Frame[] {
+/** If the reply fails midway, the error is the last frame of its stream. */
+function withFailure({ failsMidway }: Reply, frames: Frame[], dialect: Dialect): Frame[] {
   if (!failsMidway) return frames;
   const { afterTokens, failure } = failsMidway;
   const bytes = `event: error\ndata: ${JSON.stringify(dialect.failureBody(failure))}\n\n`;
   return [...upTo(frames, afterTokens), { bytes, tokens: 0, usage: false }];
 }
 
-function toSaid(
+function toChargedReply(
   { calls = [], usage, ...reply }: Reply,
   inputTokens: number,
   { callIdPrefix }: Dialect,
@@ -186,15 +194,18 @@ const toFrame = ({ event, data, tokens, usage }: Piece): Frame => ({
   usage,
 });
 
-/** Aborts when the connection is closed, and settles a record that is still open. */
+/**
+ * Returns a signal that aborts when the connection is closed. The close also settles a record that
+ * is still open.
+ */
 function watchClose(res: ServerResponse, record: RecordedRequest): AbortSignal {
-  const left = new AbortController();
+  const closed = new AbortController();
   res.once("close", () => {
-    const delivered = record.status === 200 ? "completed" : "failed";
-    if (record.outcome === "open") settle(record, res.writableFinished ? delivered : "closed");
-    left.abort();
+    const outcomeIfSent = record.status === 200 ? "completed" : "failed";
+    if (record.outcome === "open") settle(record, res.writableFinished ? outcomeIfSent : "closed");
+    closed.abort();
   });
-  return left.signal;
+  return closed.signal;
 }
 
 /** Records the end and outcome of a request. */
@@ -203,14 +214,15 @@ export function settle(record: RecordedRequest, outcome: RecordedRequest["outcom
   record.endedAt = now();
 }
 
-function note(
+/** Records that a frame was sent. */
+function recordFrame(
   record: RecordedRequest,
   res: ServerResponse,
   frame: Frame,
-  said: ChargedReply | null,
+  chargedReply: ChargedReply | null,
 ): void {
   record.firstByteAt ??= now();
   record.status = res.statusCode;
   record.tokensSent += frame.tokens;
-  if (frame.usage && said) record.reported = said.usage;
+  if (frame.usage && chargedReply) record.reported = chargedReply.usage;
 }

@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import { z } from "zod";
 import type { Format, Json } from "./dialect";
 
-/** Images, audio and files of a request in each format: type, name and hash. */
+/** Finds the images, audio and files of a request in each wire format. */
 
 const source = z.object({ type: z.literal("base64"), media_type: z.string(), data: z.string() });
 const url = z.string().regex(/^data:[a-z]+\/[a-z-]+;base64,/);
@@ -13,10 +13,10 @@ const PARTS: Readonly<Record<Format, z.ZodType<FoundPart>>> = {
   "openai-chat": z.union([
     z
       .object({ type: z.literal("image_url"), image_url: z.object({ url }) })
-      .transform(({ image_url }) => fromUrl(image_url.url, "")),
+      .transform(({ image_url }) => fromDataUrl(image_url.url, "")),
     z
       .object({ type: z.literal("file"), file: z.object({ filename: z.string(), file_data: url }) })
-      .transform(({ file }) => fromUrl(file.file_data, file.filename)),
+      .transform(({ file }) => fromDataUrl(file.file_data, file.filename)),
     z
       .object({
         type: z.literal("input_audio"),
@@ -35,10 +35,10 @@ const PARTS: Readonly<Record<Format, z.ZodType<FoundPart>>> = {
         detail: z.enum(["auto", "low", "high"]),
         image_url: url,
       })
-      .transform(({ image_url }) => fromUrl(image_url, "")),
+      .transform(({ image_url }) => fromDataUrl(image_url, "")),
     z
       .object({ type: z.literal("input_file"), filename: z.string(), file_data: url })
-      .transform(({ filename, file_data }) => fromUrl(file_data, filename)),
+      .transform(({ filename, file_data }) => fromDataUrl(file_data, filename)),
   ]),
   anthropic: z
     .object({ type: z.enum(["image", "document"]), source, title: z.string().default("") })
@@ -56,12 +56,15 @@ const PARTS: Readonly<Record<Format, z.ZodType<FoundPart>>> = {
     })),
 };
 
-function fromUrl(text: string, name: string): FoundPart {
-  const [head = "", base64 = ""] = text.split(",");
+function fromDataUrl(dataUrl: string, name: string): FoundPart {
+  const [head = "", base64 = ""] = dataUrl.split(",");
   return { mediaType: head.replace(/^data:|;base64$/g, ""), name, base64 };
 }
 
-/** One line each: `image/png 1f2e3d4c5b6a`; files with their name if the format has one. */
+/**
+ * One line for each attachment in the request, as `image/png 1f2e3d4c5b6a`: media type, name and
+ * the first 12 digits of the SHA-256. The name is omitted if the format has none.
+ */
 export function attachedIn(format: Format, body: Json): string[] {
   const lists = [body["messages"], body["input"], body["contents"]].filter(Array.isArray).flat();
   const parts = lists.flatMap((message: Json) =>

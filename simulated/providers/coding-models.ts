@@ -1,7 +1,7 @@
 import { worksOnFiles } from "./coding";
 import type { Script } from "./reply";
 
-/** Models that work on files, for the tests in workerd. */
+/** Models that work on files. The tests that run in workerd use them by name. */
 export const CODING_MODELS: Readonly<Record<string, Script>> = {
   builder: worksOnFiles({
     first: [

@@ -9,24 +9,24 @@ import type { Situation } from "./situation";
 
 type Work = {
   /**
-   * Tool calls before the answer, one per reply; `{kept}` is replaced by the file of the latest
-   * large result.
+   * Tool calls before the answer, one per reply. `{kept}` is replaced by the path of the file that
+   * the service stored for the latest large tool result.
    */
   first?: readonly [string, Record<string, unknown>][];
   answer: string;
-  /** A second answer, submitted with an empty workspace once it sees answers. */
+  /** A second answer, submitted as soon as the agent sees answers, without a tool call. */
   improved?: string;
-  /** Tool calls before the vote; `{best}` is replaced by the alias it will vote for. */
+  /** Tool calls before the vote. `{best}` is replaced by the alias that the agent will vote for. */
   beforeVote?: readonly [string, Record<string, unknown>][];
   /** Tool calls before the presentation. */
   last?: readonly [string, Record<string, unknown>][];
-  /** Its presentation; omitted: its answer and the results of its tools. */
+  /** The presentation. Omitted: the answer and the results of the tools. */
   final?: Reply;
 };
 
 /**
- * Performs its steps, one call per reply, then decides. Derives its position from the number of its
- * replies in the conversation.
+ * Performs the steps, one tool call per reply, and then decides. The number of its replies in the
+ * conversation selects the next step.
  */
 export function worksOnFiles({
   first = [],
@@ -36,11 +36,12 @@ export function worksOnFiles({
   last = [],
   final,
 }: Work): Script {
-  const isDue = (situation: Situation) => improved !== undefined && !isShown(improved, situation);
+  const mustImprove = (situation: Situation) =>
+    improved !== undefined && !isShown(improved, situation);
   return byStage({
     answering: (situation) => stepOf(first, situation) ?? newAnswer(answer),
     deciding: (situation) =>
-      isDue(situation)
+      mustImprove(situation)
         ? newAnswer(improved ?? "")
         : (stepOf(beforeVote, situation) ?? vote(situation)),
     presenting: (situation) =>
@@ -56,10 +57,10 @@ function stepOf(steps: Work["first"], situation: Situation): Reply | null {
     "{best}",
     best(situation.shown)?.alias ?? "agent1",
   );
-  return call(name, JSON.parse(filled.replaceAll("{kept}", keptIn(situation))));
+  return call(name, JSON.parse(filled.replaceAll("{kept}", storedFileIn(situation))));
 }
 
-const keptIn = ({ toolResults }: Situation): string =>
+const storedFileIn = ({ toolResults }: Situation): string =>
   /\.tool_results\/[\w-]+\.txt/.exec(toolResults.at(-1)?.text ?? "")?.[0] ?? "";
 
 const resultsOf = ({ toolResults }: Situation): string =>

@@ -7,9 +7,9 @@ export const LONG =
     12,
   );
 
-/** Models that work on contexts, for the tests in workerd. What they do is in their names. */
+/** Models that work on contexts. The tests that run in workerd use them by name. */
 export const CONTEXT_MODELS: Readonly<Record<string, Script>> = {
-  // Given /contexts/site, of which LICENSE and *.pem are protected.
+  // Gets /contexts/site, in which LICENSE and *.pem are protected.
   editor: worksOnFiles({
     first: [
       ["read_file", { path: "/contexts/site/index.html" }],
@@ -33,7 +33,7 @@ export const CONTEXT_MODELS: Readonly<Record<string, Script>> = {
       ["write_file", { path: "/contexts/docs/a.md", content: "given to read" }],
     ],
   }),
-  // Changes only the context at the end.
+  // Changes the context only in its presentation.
   careless: worksOnFiles({
     answer: "42 it is.",
     last: [["write_file", { path: "/contexts/site/index.html", content: "42" }]],
@@ -46,7 +46,7 @@ export const CONTEXT_MODELS: Readonly<Record<string, Script>> = {
   dawdler: worksOnFiles({
     answer: "42, I would say.",
     last: [["write_file", { path: "/contexts/site/index.html", content: "lost" }]],
-    // half a minute: it is cancelled in the middle
+    // takes half a minute, so that a test can cancel it midway
     final: { text: LONG, pace: { ...PACE, tokensPerSecond: 10 } },
   }),
   scribe: worksOnFiles({

@@ -2,58 +2,65 @@ import type { ModelInput } from "./model-input";
 import type { Item, Mismatch } from "./continuity";
 import type { Failure, Reply, ReportedUsage } from "./reply";
 
-/**
- * The interface between simulated models and a wire format: accepted requests, responses and errors
- * of that format's provider.
- */
+/** Wire formats. A `Dialect` is the interface between simulated models and one of them. */
 export type Format = "openai-chat" | "openai-responses" | "anthropic" | "gemini";
 
 export type Json = Record<string, unknown>;
 
-/**
- * A request as received. `path` has no query. `takes`: fields that its host additionally accepts;
- * omitted: none.
- */
+/** A request as received. */
 export type WireRequest = {
+  /** Without the query. */
   path: string;
   headers: Readonly<Record<string, string>>;
   body: Json;
-  takes?: ReadonlySet<string>;
+  /** Fields that the request's host accepts in addition to the format. Omitted: none. */
+  acceptedFields?: ReadonlySet<string>;
 };
 
-/** A reply with ids of its calls, and its charge. */
+/** A reply whose calls have ids, with the usage that the provider charges. */
 export type ChargedReply = Omit<Reply, "calls" | "usage"> & {
   calls: SentCall[];
   usage: ReportedUsage;
 };
 type SentCall = { id: string; name: string; arguments: string };
 
-/** A piece of a streamed reply. `usage`: it contains the usage. */
+/**
+ * One event of a streamed reply. `tokens`: number of output tokens in it. `usage`: whether it
+ * contains the usage.
+ */
 export type Piece = { event?: string; data: string; tokens: number; usage: boolean };
 
-/** An accepted request, interpreted and as received. */
+/** An accepted request: `asked` is the part that a model reads, `body` the body as received. */
 export type ReadRequest = { asked: ModelInput; body: Json };
-export type WireReply = { pieces: Piece[]; given: Item[] };
+/** The events of a reply, and the items that a client must send back unchanged. */
+export type WireReply = { pieces: Piece[]; originalItems: Item[] };
 
+/** The requests, responses and errors of the provider that defines a wire format. */
 export type Dialect = {
   format: Format;
-  /** `base_url` of a config, after the origin. */
+  /** The path in the `base_url` of a config. */
   basePath: string;
+  /** Whether requests with this path use this format. */
   serves(path: string): boolean;
-  /** The model of a request that may otherwise be invalid. */
+  /** The name of the requested model. Also works for invalid requests. */
   modelOf(sent: WireRequest): string;
-  /** Throws `Refused` for requests that the provider refuses regardless of the model. */
+  /** Throws a `RequestRefusal` for requests that the provider refuses regardless of the model. */
   read(sent: WireRequest): ModelInput;
   /** The model's own turns in a request, in order, as lists of items. */
   modelTurns(body: Json): Item[][];
-  /** The provider's error for a turn that differs from what it sent. */
+  /** The provider's error for a turn that differs from the reply that the provider sent. */
   mismatchFailure(mismatch: Mismatch): Failure;
+  /** The body of an error response in this format. */
   failureBody(failure: Failure): Json;
-  /** Prefix of the ids of its calls. */
+  /** Prefix of the ids that the provider generates for tool calls. */
   callIdPrefix: string;
-  /** Completes aimock's output. Returns the pieces, and the items that a client must send back. */
-  completeEvents(events: readonly Json[], said: ChargedReply, request: ReadRequest): WireReply;
-  /** A reply that is not streamed; omitted if the format is streamed only. */
+  /** Adds the parts of the format that aimock omits to aimock's events. */
+  completeEvents(
+    events: readonly Json[],
+    chargedReply: ChargedReply,
+    request: ReadRequest,
+  ): WireReply;
+  /** Completes a reply that is not streamed. Omitted if the format is streamed only. */
   whole?(message: Json, usage: ReportedUsage): Json;
 };
 

@@ -2,7 +2,7 @@ import { once } from "node:events";
 import { createServer } from "node:http";
 import { buffer } from "node:stream/consumers";
 
-/** Headers that a provider's reply should not have. */
+/** Headers that could harm a browser if the service forwarded them from a provider's reply. */
 export const HOSTILE_HEADERS = {
   "set-cookie": ["session=hostile; Path=/", "__Host-id=hostile; Path=/; Secure"],
   refresh: "0; url=http://169.254.169.254/",
@@ -12,9 +12,9 @@ export const HOSTILE_HEADERS = {
 const PADDING_CHARS = 4_000;
 
 /**
- * Providers that add such headers, and `x-padding` of many kilobytes, to the replies of
- * well-behaved providers. The first part of a path is the number of headers of 4,000 characters:
- * `/20/v1/…`. Requests with a cookie get a 400. `/pages/N` is a page of N letters.
+ * Starts a proxy that adds hostile headers to the replies of the providers at `behind`. The first
+ * part of a path is the number of additional headers of 4,000 characters: `/20/v1/…` adds 20. A
+ * request with a cookie gets a 400. `/pages/N` is a page of N letters.
  */
 export async function startHostileHeaderProviders(
   behind: string,
@@ -25,7 +25,7 @@ export async function startHostileHeaderProviders(
       return void response
         .writeHead(200, { "content-type": "text/plain" })
         .end("p".repeat(Number(letters)));
-    const [, times = "0", path = ""] = /^\/(\d+)(\/.*)$/.exec(request.url ?? "") ?? [];
+    const [, headerCount = "0", path = ""] = /^\/(\d+)(\/.*)$/.exec(request.url ?? "") ?? [];
     if (request.headers.cookie !== undefined)
       return void response.writeHead(400).end("a cookie came back");
     const {
@@ -35,16 +35,16 @@ export async function startHostileHeaderProviders(
       "content-length": ____,
       ...headers
     } = request.headers;
-    const sent = Object.entries(headers).flatMap(([name, value]) =>
+    const forwardedHeaders = Object.entries(headers).flatMap(([name, value]) =>
       typeof value === "string" ? [[name, value] as const] : [],
     );
     const answer = await fetch(behind + path, {
       method: "POST",
-      headers: sent,
+      headers: forwardedHeaders,
       body: Uint8Array.from(await buffer(request)),
     });
     const padding = Array.from(
-      { length: Number(times) },
+      { length: Number(headerCount) },
       (_, nth) => [`x-padding-${nth}`, "x".repeat(PADDING_CHARS)] as const,
     );
     const type = answer.headers.get("content-type") ?? "text/plain";

@@ -3,39 +3,39 @@ import type { Format, Json } from "./dialect";
 import type { ReportedUsage } from "./reply";
 
 /**
- * Requests and charges of a simulated provider: independent records for tests of budgets,
- * cancellation and concurrency. Times are Unix ms of the provider's clock.
+ * A request to a simulated provider. Tests of budgets, cancellation and concurrency compare these
+ * records with those of the service. Times are Unix ms of the provider's clock.
  */
 export type RecordedRequest = {
-  /** In order of arrival, from 1. */
+  /** Number of the request in order of arrival, from 1. */
   id: number;
   format: Format;
   /** From the body, or from the path in formats that have it there. */
   model: string;
-  /** As received, with its query. */
+  /** With the query. */
   path: string;
-  /** Lower-case names, including the API key's. */
+  /** All headers, also the one with the API key. The names are in lower case. */
   headers: Readonly<Record<string, string>>;
   body: Json;
-  /** The part that a model reads; for a refused request only the model. */
+  /** The part that a model reads. For a refused request, only the name of the model is set. */
   asked: ModelInput;
   startedAt: number;
   /** Time of the response headers and first byte; `null` if none was sent. */
   firstByteAt: number | null;
-  /** `null` if still open. */
+  /** `null` while the request is open. */
   endedAt: number | null;
-  /** `closed`: the client left first. `cut`: this side broke the connection. */
+  /** `closed`: the client closed the connection. `cut`: the provider broke it. */
   outcome: "open" | "completed" | "failed" | "cut" | "closed";
-  /** 0 before headers were sent. */
+  /** HTTP status of the response; 0 before its headers are sent. */
   status: number;
   /** Tokens written to the socket so far. */
   tokensSent: number;
   inputTokens: number;
-  /** The reported usage; `null` if the stream ended before. */
+  /** The usage that the reply reported; `null` if the stream ended before its usage. */
   reported: ReportedUsage | null;
-  /** Why the provider refused it by its own rules; `null` if it did not. */
+  /** Message of the provider's refusal; `null` if the provider accepted the request. */
   refusal: string | null;
-  /** Error of a script; the client got a 500. */
+  /** Error that the script threw, with its stack; the client got a 500. `null`: none. */
   scriptError: string | null;
 };
 
@@ -62,11 +62,12 @@ export const newRecord = (arrived: NewRequest): RecordedRequest => ({
   scriptError: null,
 });
 
+/** The charge for one request. `at`: Unix ms of its end. */
 export type Charge = { at: number; model: string; inputTokens: number; outputTokens: number };
 
 /**
- * The cost of each request for its caller. A reply that was cut or abandoned is charged its input
- * and the output so far, as real providers do, although no usage was reported.
+ * The charge of each request that did not fail. A reply that was cut or abandoned reported no
+ * usage. Its caller pays for the input and for the output so far, as with real providers.
  */
 export function charges(requests: readonly RecordedRequest[]): Charge[] {
   return requests
@@ -87,6 +88,7 @@ export const peakConcurrency = (requests: readonly RequestTimes[]): number =>
 export const peakAwaitingHeaders = (requests: readonly RequestTimes[]): number =>
   peak(requests, ({ firstByteAt, endedAt }) => firstByteAt ?? endedAt);
 
+/** Maximum number of requests open at the same time; `until`: when a request stops to count. */
 function peak(
   requests: readonly RequestTimes[],
   until: (request: RequestTimes) => number | null,
@@ -95,7 +97,7 @@ function peak(
     { at: request.startedAt, step: 1 },
     { at: until(request) ?? Number.POSITIVE_INFINITY, step: -1 },
   ]);
-  // Ends count before starts of the same millisecond: only certain overlaps are reported.
+  // At equal times, ends come before starts, so that only certain overlaps count.
   edges.sort((a, b) => a.at - b.at || a.step - b.step);
   let open = 0;
   let highest = 0;

@@ -3,9 +3,9 @@ import { type Pace, type Script, tokensOf } from "./reply";
 import { call, newAnswer, vote } from "./scripts";
 import type { Situation } from "./situation";
 
-/** Models with a small context window, and agents that fill it. */
+/** Scripts with a small context window, and scripts that fill their context window. */
 
-/** Like `script`, but refuses requests above this number of tokens. */
+/** Like `script`, but refuses requests with more than `tokens` tokens. */
 export const refusesOver =
   (tokens: number, script: Script): Script =>
   (situation) => {
@@ -23,8 +23,8 @@ export const refusesOver =
   };
 
 /**
- * Like `script`, but reports a nearly full window whenever the request contains `mark` and no
- * summary.
+ * Like `script`, but reports a usage of `inputTokens` for each request that contains `mark` and no
+ * summary, as if the context window were nearly full.
  */
 export const seemsFull =
   (inputTokens: number, mark: string, script: Script): Script =>
@@ -38,6 +38,7 @@ export const seemsFull =
   };
 
 type Work = {
+  /** Number of files to write. */
   steps: number;
   /** Characters that each step adds to the conversation. */
   size: number;
@@ -47,18 +48,21 @@ type Work = {
 };
 
 /**
- * Writes large files one after the other, then answers or votes. Derives its progress from the
- * request alone: from its calls, or from its own summary of them. A summary request gets the
- * progress as reply.
+ * Writes large files one after the other, then answers or votes. The request alone shows how many
+ * files are written: in the earlier calls, or in the script's own summary of them. When the service
+ * requests a summary, the reply is the number of the last file.
  */
 export function worksAtLength({ steps, size, answer, summaryPace }: Work): Script {
   return (situation) => {
-    const done = stepsIn(situation);
+    const stepsDone = stepsIn(situation);
     if (isSummary(situation))
-      return { text: `Written so far: step-${done}.`, ...(summaryPace && { pace: summaryPace }) };
-    if (done < steps && situation.stage !== "presentation") {
+      return {
+        text: `Written so far: step-${stepsDone}.`,
+        ...(summaryPace && { pace: summaryPace }),
+      };
+    if (stepsDone < steps && situation.stage !== "presentation") {
       return call("write_file", {
-        path: `step-${done + 1}.txt`,
+        path: `step-${stepsDone + 1}.txt`,
         content: "word ".repeat(size / 5),
       });
     }
@@ -68,17 +72,18 @@ export function worksAtLength({ steps, size, answer, summaryPace }: Work): Scrip
 }
 
 /**
- * Works until its third step, when its window ends in the middle of a reply. Its answer repeats the
- * partial text, if the request contained it.
+ * Writes three files. The next reply begins with the text `begun` and then fails, because the
+ * context window is full. The answer after the summary repeats `begun` if the request contains that
+ * text.
  */
 export function outgrowsMidway(answer: string, begun: string): Script {
-  const works = worksAtLength({ steps: 3, size: 4_000, answer });
+  const work = worksAtLength({ steps: 3, size: 4_000, answer });
   return async (situation) => {
     const sent = textSent(situation.asked);
-    const reminded = sent.includes(begun) ? ` ${begun}` : "";
-    if (isSummary(situation)) return { text: `${(await works(situation)).text}${reminded}` };
-    if (stepsIn(situation) < 3 || situation.stage !== "first_answer") return works(situation);
-    if (sent.includes("SUMMARY OF YOUR WORK")) return newAnswer(`${answer}${reminded}`);
+    const repeatedText = sent.includes(begun) ? ` ${begun}` : "";
+    if (isSummary(situation)) return { text: `${(await work(situation)).text}${repeatedText}` };
+    if (stepsIn(situation) < 3 || situation.stage !== "first_answer") return work(situation);
+    if (sent.includes("SUMMARY OF YOUR WORK")) return newAnswer(`${answer}${repeatedText}`);
     const message =
       "Your input exceeds the context window of this model. Please adjust your input and try again.";
     const failure = {
@@ -97,5 +102,6 @@ export function outgrowsMidway(answer: string, begun: string): Script {
 const isSummary = ({ asked }: Situation): boolean =>
   asked.tools.length === 0 && asked.system.startsWith("You sum up");
 
+/** The highest step that the request mentions. */
 const stepsIn = ({ asked }: Situation): number =>
   Math.max(0, ...[...textSent(asked).matchAll(/step-(\d+)/g)].map(([, step]) => Number(step)));

@@ -1,7 +1,10 @@
 import { outgrowsMidway, refusesOver, seemsFull, worksAtLength } from "./long-work";
 import type { Script } from "./reply";
 
-/** Models whose conversations outgrow their window, for the tests in workerd. */
+/**
+ * Models whose conversations become larger than their context window. The tests that run in workerd
+ * use them by name.
+ */
 export const LONG_WORKERS: Readonly<Record<string, Script>> = {
   lengthy: refusesOver(
     12_000,

@@ -1,8 +1,8 @@
 import { ArgumentSchema } from "./schema";
 
 /**
- * Arguments that match a tool's JSON Schema, for tools whose content does not matter. A list of
- * objects with an enum of names gets one entry per name.
+ * Generates arguments that match a tool's JSON Schema. Their content has no meaning. If the objects
+ * of a list have a property with an enum, the list gets one object for each value of the enum.
  */
 export function madeUpArguments(parameters: unknown): Record<string, unknown> {
   const schema = ArgumentSchema.safeParse(parameters);
@@ -11,11 +11,11 @@ export function madeUpArguments(parameters: unknown): Record<string, unknown> {
 
 function objectFor(
   schema: ArgumentSchema,
-  fixed: Record<string, unknown>,
+  fixedValues: Record<string, unknown>,
 ): Record<string, unknown> {
   const properties = Object.entries(schema.properties ?? {});
   return Object.fromEntries(
-    properties.map(([name, property]) => [name, fixed[name] ?? valueFor(property)]),
+    properties.map(([name, property]) => [name, fixedValues[name] ?? valueFor(property)]),
   );
 }
 
@@ -37,8 +37,8 @@ function valueFor(schema: ArgumentSchema): unknown {
 }
 
 function entriesFor(items: ArgumentSchema): unknown[] {
-  const named = Object.entries(items.properties ?? {}).find(([, property]) => property.enum);
-  if (!named) return [valueFor(items)];
-  const [name, { enum: everyone = [] }] = named;
-  return everyone.map((one) => objectFor(items, { [name]: one }));
+  const enumProperty = Object.entries(items.properties ?? {}).find(([, property]) => property.enum);
+  if (!enumProperty) return [valueFor(items)];
+  const [name, { enum: values = [] }] = enumProperty;
+  return values.map((value) => objectFor(items, { [name]: value }));
 }

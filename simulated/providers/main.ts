@@ -14,9 +14,10 @@ import {
 import { startSimulatedProviders } from "./server";
 
 /**
- * `npm exec -c "node scripts/run.mjs simulated/providers/main.ts --port 9900"`: the simulated
- * models on a port of this machine, each in every wire format; on a free port without `--port`.
- * Prints the settings for a config. Run it through npm, which provides the Node of the packages.
+ * Starts the simulated models on a port of this machine and prints the settings for a config. Each
+ * model is available in every wire format. Without `--port`, a free port is used. Run the program
+ * through npm, because npm uses the Node version of the installed packages:
+ * `npm exec -c "node scripts/run.mjs simulated/providers/main.ts --port 9900"`
  */
 const PACE = { ttftMs: 500, tokensPerSecond: 60 };
 const CAST: Record<string, Script> = {
@@ -35,8 +36,10 @@ const CAST: Record<string, Script> = {
 };
 
 const { values } = parseArgs({ options: { port: { type: "string", default: "0" } } });
-const human = Object.entries(CAST).map(([name, script]) => [name, paced(PACE, script)] as const);
-const models = { ...SCENARIO.models, ...Object.fromEntries(human) };
+const pacedModels = Object.entries(CAST).map(
+  ([name, script]) => [name, paced(PACE, script)] as const,
+);
+const models = { ...SCENARIO.models, ...Object.fromEntries(pacedModels) };
 const providers = await startSimulatedProviders({ models, port: Number(values.port) });
 const { baseUrls } = providers;
 const backend = (type: string, baseUrl: string) =>

@@ -1,6 +1,6 @@
 import type { HostedToolName } from "../../src/protocol/hosted-tools";
 
-/** A request independent of its format; the only input of scripts. */
+/** The part of a request that a model reads, the same for every wire format. */
 export type ModelInput = {
   model: string;
   system: string;
@@ -8,10 +8,11 @@ export type ModelInput = {
   /** Images and files in its messages, one line each (`attached.ts`). */
   attached: string[];
   tools: { name: string; parameters: unknown }[];
-  /** Hosted tools in the request, by our names. */
+  /** Hosted tools in the request, by the names that this project uses. */
   hostedTools: HostedToolName[];
   /** Whether the reply must call a tool. */
   forced: boolean;
+  /** Maximum number of output tokens; `null`: no limit. */
   outputCap: number | null;
   /** Whether the reply may contain reasoning. */
   thinks: boolean;
@@ -19,11 +20,11 @@ export type ModelInput = {
 
 export type ModelMessage =
   | { role: "user"; text: string }
-  /** `text` and the content of its calls: what a model reads of its own replies. */
+  /** `text` contains the text of the reply, then the names and arguments of its calls. */
   | { role: "assistant"; text: string }
   | { role: "tool"; callId: string; text: string };
 
-/** A request of which only the model is known. */
+/** The input for a request of which only the model is known. */
 export const nothingAsked = (model: string): ModelInput => ({
   model,
   system: "",

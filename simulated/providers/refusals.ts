@@ -1,7 +1,7 @@
 import { type Json, RequestRefusal } from "./dialect";
 import type { Failure } from "./reply";
 
-/** Refuses the first field that is in none of these sets. */
+/** Throws a `RequestRefusal` for the first field of `body` that is in none of the `known` sets. */
 export function onlyKnown(
   body: Json,
   known: readonly ReadonlySet<string>[],
@@ -16,18 +16,23 @@ export const NOTHING: ReadonlySet<string> = new Set();
 /** The set of words in a text. */
 export const words = (text: string): ReadonlySet<string> => new Set(text.trim().split(/\s+/));
 
-/** A problem of tool results: each call must have exactly one result, and each result a call. */
-export type ResultProblem = { kind: "missing" | "doubled" | "unasked"; id: string };
+/**
+ * A violation of the rule that each tool call has exactly one result. `missing`: a call without a
+ * result. `duplicate`: a second result of a call. `unrequested`: a result without a call.
+ */
+export type ResultProblem = { kind: "missing" | "duplicate" | "unrequested"; id: string };
 
+/** Compares the ids of calls and results. Returns `null` if there is no problem. */
 export function resultProblem(
   calls: readonly string[],
   results: readonly string[],
 ): ResultProblem | null {
   const missing = calls.find((id) => !results.includes(id));
   if (missing !== undefined) return { kind: "missing", id: missing };
-  const unasked = results.find((id) => !calls.includes(id));
-  if (unasked !== undefined) return { kind: "unasked", id: unasked };
-  const times = (ids: readonly string[], id: string) => ids.filter((one) => one === id).length;
-  const doubled = results.find((id) => times(results, id) > times(calls, id));
-  return doubled === undefined ? null : { kind: "doubled", id: doubled };
+  const unrequested = results.find((id) => !calls.includes(id));
+  if (unrequested !== undefined) return { kind: "unrequested", id: unrequested };
+  const countOf = (id: string, ids: readonly string[]) =>
+    ids.filter((other) => other === id).length;
+  const duplicate = results.find((id) => countOf(id, results) > countOf(id, calls));
+  return duplicate === undefined ? null : { kind: "duplicate", id: duplicate };
 }

@@ -10,13 +10,13 @@ export type Reply = {
   text?: string;
   /** Streamed before the text, if the format supports it and the request asks for it. */
   reasoning?: string;
-  /** Hosted tools that run before the text; omitted if the request does not offer them. */
+  /** Runs of hosted tools before the text. A tool that the request does not offer is left out. */
   hosted?: HostedStep[];
-  /** Sources of the text, from hosted tools. */
+  /** Sources of the text. Sent only if the reply has a run of a hosted tool. */
   citations?: Source[];
   /** Tool calls after the text, in this order. `arguments` may be raw text that is not JSON. */
   calls?: ToolCall[];
-  /** Omitted: as fast as the socket accepts. */
+  /** Omitted: the reply is sent as fast as the socket accepts it. */
   pace?: Pace;
   /** An HTTP error instead of a reply. */
   fail?: Failure;
@@ -25,27 +25,28 @@ export type Reply = {
    * then silence.
    */
   hang?: "headers" | "body";
-  /** The connection breaks after this many tokens. */
+  /** The connection breaks after this many tokens. (Each chunk has one token.) */
   cutAfterChunks?: number;
-  /** An error inside the stream after this many tokens. */
+  /** The stream contains an error after this many tokens and then ends. */
   failsMidway?: { afterTokens: number; failure: Failure };
-  /** Omitted: computed from the texts, about four characters per token. */
+  /** Omitted: computed from the texts, with four characters per token. */
   usage?: ReportedUsage;
   /** Omitted: `tool_calls` if there are calls, else `stop`. */
   finishReason?: string;
 };
 
-/** `id` replaces the generated one, for providers that repeat ids. */
+/** `id`, if set, is sent in place of a generated id. It simulates providers that repeat ids. */
 export type ToolCall = { name: string; arguments: Record<string, unknown> | string; id?: string };
+/** One run of a hosted tool. */
 export type HostedStep = { name: HostedToolName; input: string; output: string };
-/** `text` is the passage that cites the source; omitted: the whole text. */
+/** `text`: the passage that cites the source. Omitted: the whole text of the reply. */
 export type Source = { url: string; title: string; text?: string };
 /**
- * Headers are sent with the first token. `tokensPerSecond` omitted: all tokens right after the
- * first.
+ * The speed of a reply. `ttftMs`: time to first token; the headers are sent with that token.
+ * Without `tokensPerSecond`, all other tokens follow at once.
  */
 export type Pace = { ttftMs: number; tokensPerSecond?: number };
-/** `retryAfter` is the header's value: seconds or a date. */
+/** An error response. `retryAfter`: value of the header `Retry-After`, seconds or a date. */
 export type Failure = {
   status: number;
   code?: string;
@@ -53,7 +54,10 @@ export type Failure = {
   message?: string;
   retryAfter?: number | string;
 };
-/** Cached and cache-written tokens are part of the input, reasoning is part of the output. */
+/**
+ * The usage that a reply reports. `inputTokens` includes `cachedTokens` and `cacheWriteTokens`.
+ * `outputTokens` includes `reasoningTokens`.
+ */
 export type ReportedUsage = {
   inputTokens: number;
   outputTokens: number;
@@ -62,20 +66,20 @@ export type ReportedUsage = {
   reasoningTokens?: number;
 };
 
-/** A model. Its reply is a function of the request, so it can serve many sessions concurrently. */
+/** A simulated model. The reply depends only on the request, so one script serves many sessions. */
 export type Script = (situation: Situation) => Reply | Promise<Reply>;
 
-/** Characters per token here: each streamed chunk is one token. */
+/** Characters per token of a simulated model. Each streamed chunk is one token. */
 export const CHARACTERS_PER_TOKEN = 4;
 
 /** Number of tokens of a text. */
 export const tokensOf = (text: string): number => Math.ceil(text.length / CHARACTERS_PER_TOKEN);
 
-/** The arguments of a call as sent. */
+/** The arguments of a call as the text that is sent. */
 export const argumentsText = (call: ToolCall): string =>
   typeof call.arguments === "string" ? call.arguments : JSON.stringify(call.arguments);
 
-/** Tokens that a reply streams, and the default of its charge. */
+/** Number of output tokens of a reply. It is also the reported usage if the reply sets none. */
 export function outputTokens(reply: Reply): number {
   const calls = (reply.calls ?? []).map((call) => tokensOf(argumentsText(call)));
   return [tokensOf(reply.reasoning ?? ""), tokensOf(reply.text ?? ""), ...calls].reduce(
@@ -105,16 +109,16 @@ export function allowed(reply: Reply, { hostedTools, thinks }: ModelInput): Repl
  */
 export function capped(reply: Reply, maxTokens: number | null): Reply {
   if (maxTokens === null || outputTokens(reply) <= maxTokens) return reply;
-  let left = maxTokens;
+  let tokensLeft = maxTokens;
   const take = (text: string): string => {
-    const taken = text.slice(0, left * CHARACTERS_PER_TOKEN);
-    left -= tokensOf(taken);
+    const taken = text.slice(0, tokensLeft * CHARACTERS_PER_TOKEN);
+    tokensLeft -= tokensOf(taken);
     return taken;
   };
   const reasoning = take(reply.reasoning ?? "");
   const text = take(reply.text ?? "");
   const calls: ToolCall[] = [];
   for (const call of reply.calls ?? [])
-    if (left > 0) calls.push({ name: call.name, arguments: take(argumentsText(call)) });
+    if (tokensLeft > 0) calls.push({ name: call.name, arguments: take(argumentsText(call)) });
   return { ...reply, reasoning, text, calls, finishReason: "length" };
 }

@@ -3,7 +3,7 @@ import { z } from "zod";
 /** Any JSON object. */
 export const JsonSchema = z.record(z.string(), z.unknown());
 
-/** Text in most formats: a string, or parts of which some have text. */
+/** Text in most wire formats: a string, or a list of parts, some of which have text. */
 export const ContentSchema = z
   .union([
     z.string(),
@@ -12,7 +12,7 @@ export const ContentSchema = z
   .nullish();
 export type Content = z.infer<typeof ContentSchema>;
 
-/** The text of a content. */
+/** All text of a content; "" if it is missing. */
 export function textOf(content: Content): string {
   if (!content) return "";
   return typeof content === "string" ? content : content.map((part) => part.text ?? "").join("");

@@ -3,17 +3,23 @@ import type { Failure, Pace, Reply, Script } from "./reply";
 import type { ShownAnswer, Situation } from "./situation";
 
 /**
- * Composable scripts for agents. A decision depends only on the situation, so a script works for
- * any order of events and any number of sessions. Only `inOrder` has state.
+ * Scripts for agents, and functions that combine scripts. Each reply depends only on the situation,
+ * so a script works for any order of events and any number of sessions. Only `inOrder` has state.
  */
 
-/** Whom to vote for. `best` is the longest answer, the same for all agents in any order. */
+/**
+ * Selects the answer to vote for. `best`: the longest answer, which is the same for all agents,
+ * also if they see the answers in different orders. A function returns the alias of the answer.
+ */
 export type Choice = "best" | "first" | ((situation: Situation) => string);
 
 type VoteOptions = { voteFor?: Choice; reason?: string };
 type PresentationOptions = { presentation?: string };
 
-/** Answers, then votes; presents its own text, or the best answer. Models a good team member. */
+/**
+ * A cooperative agent: answers, then votes. If it wins, it presents `presentation`, or else the
+ * best answer.
+ */
 export function answersThenVotes({
   answer,
   presentation,
@@ -26,7 +32,10 @@ export function answersThenVotes({
   });
 }
 
-/** Reports the question's attachments: images and files by type and hash, text files by content. */
+/**
+ * Its answer lists the attachments of the question: images and files by type and hash, text files
+ * by content.
+ */
 export function reportsAttachments(): Script {
   return (situation) => answersThenVotes({ answer: attachmentReport(situation) })(situation);
 }
@@ -42,8 +51,8 @@ function attachmentReport({ asked: { attached, messages } }: Situation): string 
 }
 
 /**
- * Like `answersThenVotes`, but once it sees answers it first submits `improved`, unless that exists
- * already.
+ * Like `answersThenVotes`, but its first action after it sees answers is to submit `improved`. If
+ * `improved` is among the answers, it votes.
  */
 export function improvesOnce({
   improved,
@@ -54,12 +63,12 @@ export function improvesOnce({
     voteFor: rest.voteFor ?? ((situation) => aliasOf(improved, situation)),
   });
   return (situation) => {
-    const due = situation.stage === "deciding" && !isShown(improved, situation);
-    return due ? newAnswer(improved) : base(situation);
+    const mustImprove = situation.stage === "deciding" && !isShown(improved, situation);
+    return mustImprove ? newAnswer(improved) : base(situation);
   };
 }
 
-/** Submits a new and different answer whenever it may. Votes only if nothing else is offered. */
+/** Submits a new answer as often as it is allowed to. Votes only if it cannot submit an answer. */
 export function improvesForever({ topic, ...voting }: { topic: string } & VoteOptions): Script {
   return byStage({
     answering: () => newAnswer(unlikeAnyOther(topic)),
@@ -85,7 +94,7 @@ export function copycat({
   };
 }
 
-/** Writes text only, even if a tool call is required. */
+/** Replies with text only, even if a tool call is required. */
 export const neverDecides =
   (
     text = "There is much to be said on both sides, and I would like to think about it a little longer.",
@@ -97,7 +106,10 @@ export const alwaysFails =
   (status: number, failure: Omit<Failure, "status"> = {}): Script =>
   () => ({ fail: { status, ...failure } });
 
-/** Accepts every request and never completes it: without headers, or after `tokens` of its text. */
+/**
+ * Accepts every request and never completes the response. It stops before the headers, or after the
+ * first `tokens` tokens of `text`.
+ */
 export const hangs =
   (
     at: "headers" | "body" = "headers",
@@ -107,29 +119,35 @@ export const hangs =
 
 /** Like `script`, but the connection breaks after this many tokens. */
 export const cutAfter = (tokens: number, script: Script): Script =>
-  changed(script, { cutAfterChunks: tokens });
+  withFields(script, { cutAfterChunks: tokens });
 
-/** Like `script`, at this pace unless it sets its own. */
+/** Like `script`, but at this pace for each reply without its own pace. */
 export const paced =
   (pace: Pace, script: Script): Script =>
   async (situation) => ({ pace, ...(await script(situation)) });
 
-/** Rejects each of its own final texts when it judges them. */
+/** Like `script`, but rejects its presentation whenever it judges one. */
 export const rejects =
   (rejection: { reason: string; instructions: string }, script: Script): Script =>
   (situation) =>
     situation.stage === "judgement" ? call("restart_orchestration", rejection) : script(situation);
 
-/** The nth request gets the nth script, later ones the last. Counts all requests of the server. */
+/**
+ * The nth request gets the reply of the nth script. After the last script, all requests get its
+ * reply. The requests of all sessions are counted together.
+ */
 export function inOrder(...scripts: [Script, ...Script[]]): Script {
-  let asked = 0;
+  let requestCount = 0;
   return (situation) => {
-    const script = scripts[Math.min(asked++, scripts.length - 1)] ?? scripts[0];
+    const script = scripts[Math.min(requestCount++, scripts.length - 1)] ?? scripts[0];
     return script(situation);
   };
 }
 
-/** One reply per kind of situation; judgement and personas get a cooperative reply. */
+/**
+ * One script for each stage of a coordination. At the stages judgement and personas, the agent
+ * cooperates.
+ */
 export function byStage(parts: Record<"answering" | "deciding" | "presenting", Script>): Script {
   return (situation) => {
     switch (situation.stage) {
@@ -164,18 +182,18 @@ export const call = (name: string, args: Record<string, unknown>): Reply => ({
   calls: [{ name, arguments: args }],
 });
 
-/** The longest answer; of equally long ones the first alphabetically. */
+/** The longest answer. Of answers with equal length, the first in alphabetical order. */
 export function best(shown: readonly ShownAnswer[]): ShownAnswer | undefined {
   return [...shown].sort((a, b) => b.text.length - a.text.length || (a.text < b.text ? -1 : 1))[0];
 }
 
-/** The author of this text, if shown; else the author of the best answer. */
+/** The alias of the answer that contains `text`, or else the alias of the best answer. */
 export const aliasOf = (text: string, { shown, aliases }: Situation): string =>
   (shown.find((answer) => answer.text.includes(text.trim())) ?? best(shown))?.alias ??
   aliases[0] ??
   "agent1";
 
-/** Whether this text is among the answers shown. */
+/** Whether one of the answers shown contains `text`. */
 export const isShown = (text: string, { shown }: Situation): boolean =>
   shown.some((answer) => answer.text.includes(text.trim()));
 
@@ -188,11 +206,12 @@ function chosen(situation: Situation, choice: Choice): string {
 const parametersOf = (name: string, { asked }: Situation): unknown =>
   asked.tools.find((tool) => tool.name === name)?.parameters;
 
-const changed =
+/** Like `script`, with these fields in each reply. */
+const withFields =
   (script: Script, change: Partial<Reply>): Script =>
   async (situation) => ({ ...(await script(situation)), ...change });
 
-/** Shares only the topic with earlier texts, so that no novelty rule refuses it. */
+/** A text of random words after the topic. It is so new that no novelty rule refuses it. */
 function unlikeAnyOther(topic: string): string {
   const words = Array.from({ length: 30 }, () => Math.random().toString(36).slice(2, 10));
   return `${topic}: ${words.join(" ")}`;

@@ -8,30 +8,30 @@ import { ANTHROPIC } from "./formats/anthropic";
 import { GEMINI } from "./formats/gemini";
 import { OPENAI_CHAT } from "./formats/openai-chat";
 import { OPENAI_RESPONSES } from "./formats/openai-responses";
-import { parseHostPath, rootOf } from "./hosts";
+import { parseHostPath, hostPrefixOf } from "./hosts";
 import { newRecord, type RecordedRequest } from "./ledger";
 import { now } from "./play";
 import type { Script } from "./reply";
 import { startWire, type Wire } from "./wire";
 
 /**
- * Simulated model providers on loopback in all wire formats: each model can be called in any
- * format. The format (`formats/`) defines accepted requests, responses and errors; aimock
- * (`wire.ts`) writes them.
+ * A server on loopback that simulates model providers. Each model can be called in every wire
+ * format. The folder `formats/` defines the requests, responses and errors of each format. The
+ * library aimock (`wire.ts`) generates the streamed events.
  */
 export type SimulatedProviders = {
   url: string;
   /** `base_url` of a config for Chat Completions. */
   baseUrl: string;
-  /** The same for every format. */
+  /** `base_url` of a config for each format. */
   baseUrls: Readonly<Record<Format, string>>;
-  /** The same as a host with this id, which may differ from the format's maker (`hosts.ts`). */
+  /** `base_url` at which the server behaves like the host with this id (`hosts.ts`). */
   baseUrlAs(host: string, format: Format): string;
   /** All requests in order of arrival; entries are updated while their requests are open. */
   requests(): readonly RecordedRequest[];
-  /** Breaks every connection; returns the number of open requests. */
+  /** Breaks every connection. Returns the number of requests that were open. */
   cut(): number;
-  /** Breaks open connections. */
+  /** Breaks every connection and stops the server. */
   close(): Promise<void>;
 };
 
@@ -39,7 +39,7 @@ type SimulatedProvidersOptions = { models: Readonly<Record<string, Script>>; por
 
 const DIALECTS: readonly Dialect[] = [OPENAI_CHAT, OPENAI_RESPONSES, ANTHROPIC, GEMINI];
 
-/** Starts the providers on a loopback port; a free one by default. */
+/** Starts the providers on loopback. Port 0, the default, selects a free port. */
 export async function startSimulatedProviders({
   models,
   port = 0,
@@ -55,7 +55,7 @@ export async function startSimulatedProviders({
       }),
     );
   });
-  // closing idle connections could break a call that starts at that moment
+  // 0: never close idle connections, because a call could start on one at that moment
   server.keepAliveTimeout = 0;
   await new Promise<void>((listening, failed) =>
     server.once("error", failed).listen(port, "127.0.0.1", listening),
@@ -66,7 +66,7 @@ export async function startSimulatedProviders({
     ...addressesAt(url),
     requests: () => records,
     cut() {
-      const broken = settleOpen(records); // before the close, which would look like the client's
+      const broken = settleOpen(records); // first: a close looks like one by the client
       server.closeAllConnections();
       return broken;
     },
@@ -88,8 +88,9 @@ function requestHandler(
   return async (req: IncomingMessage, res: ServerResponse): Promise<void> => {
     const startedAt = now();
     const url = req.url ?? "";
-    const { path, takes } = parseHostPath(url.split("?")[0] ?? "");
-    const dialect = req.method === "POST" ? DIALECTS.find((one) => one.serves(path)) : undefined;
+    const { path, acceptedFields } = parseHostPath(url.split("?")[0] ?? "");
+    const dialect =
+      req.method === "POST" ? DIALECTS.find((candidate) => candidate.serves(path)) : undefined;
     if (!dialect)
       return refuse(res, OPENAI_CHAT, {
         status: 404,
@@ -98,7 +99,7 @@ function requestHandler(
     const body = parseJson(await text(req));
     if (!isJsonObject(body))
       return refuse(res, dialect, { status: 400, message: "The body is no JSON object." });
-    const sent = { path, headers: flat(req), body, takes };
+    const sent = { path, headers: headersOf(req), body, acceptedFields };
     const model = dialect.modelOf(sent);
     const { format } = dialect;
     const record = newRecord({
@@ -131,16 +132,16 @@ function addressesAt(
       anthropic: `${url}${ANTHROPIC.basePath}`,
       gemini: `${url}${GEMINI.basePath}`,
     },
-    baseUrlAs: (host, format) => url + rootOf(host) + basePaths.get(format),
+    baseUrlAs: (host, format) => url + hostPrefixOf(host) + basePaths.get(format),
   };
 }
 
-/** Returns the number of open requests. */
+/** Records the outcome `cut` for each open request. Returns the number of these requests. */
 function settleOpen(records: readonly RecordedRequest[]): number {
   const open = records.filter(({ endedAt }) => endedAt === null);
   for (const record of open) settle(record, "cut");
   return open.length;
 }
 
-const flat = ({ headers }: IncomingMessage): Record<string, string> =>
+const headersOf = ({ headers }: IncomingMessage): Record<string, string> =>
   Object.fromEntries(Object.entries(headers).map(([name, value]) => [name, String(value)]));

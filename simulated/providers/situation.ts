@@ -2,35 +2,39 @@ import type { ModelInput, ModelMessage } from "./model-input";
 import { VoteParametersSchema } from "./schema";
 
 /**
- * A request as a model would understand it: from the blocks in the service's messages and the
- * offered tools. The only input of scripts.
+ * A request as a model would understand it, and the only input of a script. It is derived from the
+ * blocks in the service's messages and from the offered tools.
  */
 export type Situation = {
   model: string;
   question: string;
-  /** Names of all offered tools, including the agent's own. */
+  /** Names of all tools in the request. */
   offers: string[];
-  /** The decision that the offered tools ask for. */
+  /** Follows from the offered tools. */
   stage: Stage;
   /** Whether the reply must call a tool. */
   forced: boolean;
   /** Aliases that the vote tool accepts. */
   aliases: string[];
-  /** All answers in the conversation by first appearance, each with its newest text. */
+  /** The newest answer of each alias, in the order in which the aliases first appear. */
   shown: ShownAnswer[];
-  /** The answers of the latest message with answers after the first message. */
+  /** The answers of the last message with answers. Empty if only the first message has answers. */
   news: ShownAnswer[];
   /** Number of messages with answers after the first user message. */
   updates: number;
-  /** Number of replies in this conversation. */
+  /** Number of earlier replies of the model in this conversation. */
   callIndex: number;
   toolResults: { id: string; text: string }[];
+  /** The request that this situation is derived from. */
   asked: ModelInput;
 };
 
 export type ShownAnswer = { alias: string; text: string };
 
-/** `at_limit`: answers were possible before. */
+/**
+ * `deciding`: the agent may answer or vote. `at_limit`: the agent may vote, but no longer
+ * answer.
+ */
 export type Stage =
   | "first_answer"
   | "deciding"
@@ -41,13 +45,16 @@ export type Stage =
 
 type Block = { title: string; text: string };
 
-/** Interprets a request. Never throws: a conversation without blocks is a question. */
+/** Interprets a request. Never throws. A message without blocks is a question. */
 export function toSituation(asked: ModelInput): Situation {
   const offers = asked.tools.map(({ name }) => name);
   const readable = asked.messages.filter(({ role }) => role !== "assistant");
   const nonce = nonceIn(readable);
   const perMessage = readable.map((message) => blocksIn(message.text, nonce));
-  const updates = perMessage.slice(1).map(answersIn).filter(hasSome);
+  const updates = perMessage
+    .slice(1)
+    .map(answersIn)
+    .filter((answers) => answers.length > 0);
   return {
     model: asked.model,
     question: questionIn(perMessage[0] ?? [], readable[0]),
@@ -66,7 +73,7 @@ export function toSituation(asked: ModelInput): Situation {
   };
 }
 
-/** Consecutive items of the model are one reply in every format. */
+/** The number of replies. Consecutive assistant messages are one reply. */
 const repliesIn = ({ messages }: ModelInput): number =>
   messages.filter(({ role }, at) => role === "assistant" && messages[at - 1]?.role !== "assistant")
     .length;
@@ -78,7 +85,9 @@ function stageOf(offers: string[]): Stage {
   return offers.includes("vote") ? "at_limit" : "presentation";
 }
 
-/** The nonce of the service's own blocks. Blocks with another nonce are quoted imitations. */
+/**
+ * The nonce of the service's blocks. A block with another nonce is an imitation in a quoted text.
+ */
 function nonceIn(messages: ModelMessage[]): string | null {
   for (const message of messages) {
     const nonce = /<<<(\S+) [A-Z]/.exec(message.text)?.[1];
@@ -87,14 +96,16 @@ function nonceIn(messages: ModelMessage[]): string | null {
   return null;
 }
 
-/** All blocks, outer before inner: `<<<nonce TITLE>>>` … `<<<nonce END TITLE>>>`. */
+/**
+ * All blocks `<<<nonce TITLE>>>` … `<<<nonce END TITLE>>>`. An outer block precedes its inner ones.
+ */
 function blocksIn(text: string, nonce: string | null): Block[] {
   const blocks: Block[] = [];
   const opening = /<<<(\S+) (?!END )([^<>\n]+)>>>/g;
   for (let found = opening.exec(text); found; found = opening.exec(text)) {
-    const [mark, itsNonce, title = ""] = found;
+    const [mark, foundNonce, title = ""] = found;
     const start = found.index + mark.length;
-    const end = itsNonce === nonce ? text.indexOf(`<<<${nonce} END ${title}>>>`, start) : -1;
+    const end = foundNonce === nonce ? text.indexOf(`<<<${nonce} END ${title}>>>`, start) : -1;
     if (end >= 0) blocks.push({ title, text: text.slice(start, end).trim() });
   }
   return blocks;
@@ -122,5 +133,3 @@ function aliasesOffered({ tools }: ModelInput): string[] {
   const parameters = VoteParametersSchema.safeParse(vote?.parameters);
   return parameters.success ? (parameters.data.properties.agent_id?.enum ?? []) : [];
 }
-
-const hasSome = (answers: ShownAnswer[]): boolean => answers.length > 0;

@@ -1,5 +1,2 @@
-/**
- * Path of the simulated tool server. A separate file, because the test build of the service uses it
- * too.
- */
+/** Path prefix of the simulated tools. A separate file, because the test build also imports it. */
 export const TOOL_PATH = "/tools/";

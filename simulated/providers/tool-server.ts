@@ -5,7 +5,7 @@ import type { RequestTimes } from "./ledger";
 import { now } from "./play";
 import { TOOL_PATH } from "./tool-path";
 
-/** A received call. `key` identifies it (the request's `idempotency-key`); "" if there is none. */
+/** A received call. `key`: the value of the header `idempotency-key`; "" if there is none. */
 export type ReceivedCall = {
   name: string;
   key: string;
@@ -13,26 +13,27 @@ export type ReceivedCall = {
   answered: boolean;
 };
 
-/** HTTP tools on loopback, with their declarations for a config. */
+/** A server on loopback with three HTTP tools. */
 export type ToolServer = {
   /**
-   * Entries of `custom_tools`: `place_order` must not be repeated, `write_note` may be, and
-   * `await_delivery` responds only long after the end of a run.
+   * The tools as entries of `custom_tools` in a config. The service must not repeat a call of
+   * `place_order`. It may repeat a call of `write_note`. `await_delivery` responds after 20 s, when
+   * a run has usually ended.
    */
   declared: readonly Readonly<Record<string, unknown>>[];
-  /** The operator's variable `REPEATABLE_TOOLS`. */
+  /** Value of the service's variable `REPEATABLE_TOOLS`. */
   repeatable: string;
-  /** All received calls in order, whether or not the response arrived. */
+  /** All received calls in order. For some of them, the response may not have arrived. */
   reached(): readonly (ReceivedCall & RequestTimes)[];
-  /** Forgets calls whose keys have this prefix. */
+  /** Deletes the records of calls whose keys have this prefix. */
   forget(prefix: string): void;
-  /** Forgets calls without a key. */
+  /** Deletes the records of calls without a key. */
   forgetKeyless(): void;
-  /** Breaks open connections. */
+  /** Breaks every connection and stops the server. */
   close(): Promise<void>;
 };
 
-/** Duration of a tool's work: long enough to be killed meanwhile. */
+/** Duration of a tool's work, so long that a test can kill the service meanwhile. */
 const WORK_MS = 60;
 const DELIVERY_MS = 20_000;
 const TOOLS = {
@@ -49,7 +50,7 @@ export async function startToolServer(): Promise<ToolServer> {
       .answer(req, res)
       .catch((error: unknown) => res.destroy(error instanceof Error ? error : undefined));
   });
-  // closing idle connections could break a call that starts at that moment
+  // 0: never close idle connections, because a call could start on one at that moment
   server.keepAliveTimeout = 0;
   await new Promise<void>((listening, failed) =>
     server.once("error", failed).listen(0, "127.0.0.1", listening),
@@ -73,7 +74,7 @@ export async function startToolServer(): Promise<ToolServer> {
 class ToolWork {
   reached: (ReceivedCall & RequestTimes)[] = [];
   #calls = 0;
-  /** Numbers of notes by key: a repeated note gets the same number. */
+  /** Number of each note by key. A repeated call with the same key gets the same number. */
   readonly #notes = new Map<string, number>();
 
   async answer(req: IncomingMessage, res: ServerResponse): Promise<void> {
@@ -87,22 +88,18 @@ class ToolWork {
       firstByteAt: null,
       endedAt: null,
     };
-    const left = new AbortController();
+    const closed = new AbortController();
     res.once("close", () => {
       call.endedAt = now();
-      left.abort();
+      closed.abort();
     });
     await json(req);
     this.reached.push(call);
     this.#calls += 1;
     const number = (name === "write_note" ? this.#notes.get(key) : undefined) ?? this.#calls;
     if (name === "write_note") this.#notes.set(key, number);
-    const isPatient = name === "await_delivery";
-    await sleep(
-      isPatient ? DELIVERY_MS : WORK_MS,
-      undefined,
-      isPatient ? { signal: left.signal } : {},
-    );
+    const isSlow = name === "await_delivery";
+    await sleep(isSlow ? DELIVERY_MS : WORK_MS, undefined, isSlow ? { signal: closed.signal } : {});
     res.once("finish", () => {
       call.answered = true;
     });

@@ -5,14 +5,18 @@ import { CHARACTERS_PER_TOKEN } from "./reply";
 import { JsonSchema } from "./schema";
 
 /**
- * Converts a reply to the events of the real wire format. aimock produces the format, over its own
- * socket at full speed; the format's `completeEvents` adds what it omits. aimock does not pace the
- * events: its pace belongs to a fixture, not to a request, drifts by timer delays, and supports
- * neither silence, nor `retry-after` except for 429, nor leaving clients.
+ * Converts a reply to the events of the real wire format. The library aimock generates the events
+ * and sends them over its own socket at full speed. `completeEvents` of the format adds the parts
+ * that aimock omits. The pace is not left to aimock: there it belongs to a fixture instead of a
+ * request, and timer delays add up. aimock also supports no stalled stream, no client that closes
+ * the connection, and `retry-after` only with status 429.
  */
 export type Wire = {
   /** aimock's response: the events of a stream, or one message if the request does not stream. */
-  render(sent: WireRequest, said: ChargedReply): Promise<{ events: Json[] } | { message: Json }>;
+  render(
+    sent: WireRequest,
+    chargedReply: ChargedReply,
+  ): Promise<{ events: Json[] } | { message: Json }>;
   close(): Promise<void>;
 };
 
@@ -36,9 +40,9 @@ export async function startWire(): Promise<Wire> {
   const url = await mock.start();
   let calls = 0;
   return {
-    async render({ path, body }, said) {
+    async render({ path, body }, chargedReply) {
       const key = `call-${++calls}`;
-      prepared.set(key, toMockResponse(said));
+      prepared.set(key, toMockResponse(chargedReply));
       try {
         const headers = { "content-type": "application/json", "x-aimock-context": key };
         const response = await fetch(`${url}${path}`, {
@@ -77,10 +81,12 @@ function toMockResponse({
     : { toolCalls: calls, ...envelope };
 }
 
-/** The data of each event. The end of a Chat Completions stream is not JSON and not an event. */
+/** The data of each event. `[DONE]`, the end of a Chat Completions stream, is not JSON. */
 function eventsIn(body: string): Json[] {
   const data = body
     .split(/\r?\n/)
     .flatMap((line) => (line.startsWith("data: ") ? [line.slice("data: ".length)] : []));
-  return data.filter((one) => one !== "[DONE]").map((one) => JsonSchema.parse(JSON.parse(one)));
+  return data
+    .filter((eventData) => eventData !== "[DONE]")
+    .map((eventData) => JsonSchema.parse(JSON.parse(eventData)));
 }

@@ -2,8 +2,8 @@ import { randomBytes } from "node:crypto";
 import { SEALING_KEY_BYTES, toSealingKey } from "../../src/tenancy/sealing";
 
 /**
- * Variables of a service for this machine with local models. Without a limit of turns, so that
- * measurements are not cut.
+ * Variables of a service that runs on this machine with simulated models. `0` turns off the limit
+ * of concurrent turns, which would distort measurements.
  */
 export const LOCAL_VARIABLES = {
   OPEN_ACCESS: "loopback",

@@ -2,15 +2,15 @@ import { randomInt } from "node:crypto";
 import { createServer } from "node:net";
 
 /**
- * Below the range of outgoing connections: a port in that range could be taken between the lookup
- * and the start of the service.
+ * These ports are below the range that the operating system uses for outgoing connections. A port
+ * of that range could become used between the check and the start of the service.
  */
 const OWN_PORTS = { from: 20_000, to: 29_900 } as const;
 const TRIES = 20;
 
 /**
- * A free port of 127.0.0.1, or `wanted`. Throws if `wanted` is in use, because another process
- * would answer.
+ * Returns `wanted`, or else a free port of 127.0.0.1. Throws if `wanted` is in use, because
+ * requests would then reach another process.
  */
 export async function freePort(wanted?: number): Promise<number> {
   if (wanted) {

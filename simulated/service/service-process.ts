@@ -12,22 +12,22 @@ import { type PlanOptions, planRuntime, type RuntimePlan } from "../../local/ser
 import { within } from "./within";
 
 const READY_WITHIN_MS = 20_000;
-/** After SIGKILL, the process ends as soon as the machine schedules it. */
-const GONE_WITHIN_MS = 10_000;
-const READY_EVERY_MS = 5;
+/** Long: on a busy machine, a killed process may end late. */
+const ENDED_WITHIN_MS = 10_000;
+const READY_POLL_MS = 5;
 const LOG_CHARS = 20_000;
 
 /**
- * The service in the real runtime on a loopback port. It can be killed without warning and
- * restarted on the same port with the same storage. workerd is alone in its process group, so
- * `kill` leaves no process.
+ * The service in the real runtime (workerd) on a loopback port. A test can kill it without warning
+ * and restart it on the same port with the same storage. workerd has its own process group, so that
+ * `kill` also ends its child processes.
  */
 export class ServiceProcess {
   readonly url: string;
   readonly #dir: string;
   readonly #plan: RuntimePlan;
-  readonly #leaveNothing = () => {
-    this.#child?.kill("SIGKILL"); // a separate group outlives its parent
+  readonly #cleanUp = () => {
+    this.#child?.kill("SIGKILL"); // a process of another group does not end with this one
     rmSync(this.#dir, { recursive: true, force: true });
   };
   #child: ChildProcess | null = null;
@@ -39,12 +39,12 @@ export class ServiceProcess {
     this.url = url;
     this.#dir = dir;
     this.#plan = plan;
-    process.once("exit", this.#leaveNothing);
+    process.once("exit", this.#cleanUp);
   }
 
   /**
-   * Bundles the service and plans its runtime; does not start it. `statements` is SQL for its new
-   * database. `inspectorPort` gives access to its memory.
+   * Bundles the service and plans its runtime, but does not start it. `statements`: SQL that runs
+   * on the new database. `inspectorPort`: port of the debugger, for measurements of memory.
    */
   static async prepare(
     variables: PlanOptions["variables"],
@@ -72,41 +72,41 @@ export class ServiceProcess {
     }
   }
 
-  /** Starts it and waits until it answers. Returns the duration in ms. */
+  /** Starts the service and waits until it answers. Returns the duration in ms. */
   async start(): Promise<number> {
     const startedAt = performance.now();
     const { file, args, config } = this.#plan;
     const child = spawn(file, args, { detached: true, stdio: ["pipe", "pipe", "pipe"] });
     this.#child = child;
     for (const input of [child.stdout, child.stderr])
-      createInterface({ input }).on("line", (line) => this.#keep(line));
-    child.stdin.on("error", () => undefined); // it was killed before it had read its configuration
+      createInterface({ input }).on("line", (line) => this.#appendToLog(line));
+    child.stdin.on("error", () => undefined); // killed before it read its configuration
     child.stdin.end(config);
     while (!(await isHealthy(this.url, AbortSignal.timeout(READY_WITHIN_MS)))) {
       if (child.exitCode !== null || child.signalCode !== null)
         throw new Error(`The service ended at once:\n${this.#log}`);
       if (performance.now() - startedAt > READY_WITHIN_MS)
         throw new Error(`The service does not answer:\n${this.#log}`);
-      await sleep(READY_EVERY_MS);
+      await sleep(READY_POLL_MS);
     }
     return performance.now() - startedAt;
   }
 
-  /** Sends SIGKILL to the whole group; resolves when it is gone and all its output was read. */
+  /** Sends SIGKILL to the process group. Resolves when it has ended and all its output is read. */
   async kill(): Promise<void> {
     const child = this.#child;
     this.#child = null;
     if (child?.pid === undefined || child.exitCode !== null || child.signalCode !== null) return;
-    const gone = once(child, "close");
+    const ended = once(child, "close");
     signalGroup(child, "SIGKILL");
-    await within(GONE_WITHIN_MS, `the end of process ${child.pid} after SIGKILL`, gone);
+    await within(ENDED_WITHIN_MS, `the end of process ${child.pid} after SIGKILL`, ended);
   }
 
-  /** Stops it and removes its storage. */
+  /** Kills the service and removes its storage. */
   async stop(): Promise<void> {
     await this.kill();
     await this.#plan.dispose();
-    process.off("exit", this.#leaveNothing);
+    process.off("exit", this.#cleanUp);
     await rm(this.#dir, { recursive: true, force: true });
   }
 
@@ -125,7 +125,7 @@ export class ServiceProcess {
     return this.#log;
   }
 
-  #keep(line: string): void {
+  #appendToLog(line: string): void {
     this.#log = `${this.#log}${line}\n`.slice(-LOG_CHARS);
     this.onLine(line);
   }

@@ -1,8 +1,8 @@
 import { withTimeout } from "../../src/async/timeout";
 
 /**
- * The result of `work`. Throws after `ms` with the name of what was awaited. The work itself
- * continues.
+ * Returns the result of `work`. Throws after `ms` milliseconds; `what` names the work in the error.
+ * The work itself continues.
  */
 export const within = <T>(ms: number, what: string, work: Promise<T>): Promise<T> =>
   withTimeout(

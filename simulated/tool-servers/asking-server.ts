@@ -1,6 +1,6 @@
 import { frame, reply, scriptedServer, startStream, tool } from "./scripted-server";
 
-/** Requests that no service may fulfil, and addresses that no browser may open. */
+/** Requests for input that the service must refuse, and URLs that it must not pass to a person. */
 const QUESTIONS = {
   key: {
     method: "elicitation/create",
@@ -21,8 +21,8 @@ const QUESTIONS = {
 };
 
 /**
- * A server of 2026-07-28 that reports progress far too often and then requests input from a person
- * without permission.
+ * An MCP server with protocol 2026-07-28. Its tool `ask` sends 1,000 progress notifications and
+ * then requests input from a person, although the client does not support such requests.
  */
 export function askingServer() {
   const complete = { resultType: "complete", ttlMs: 0, cacheScope: "private" };

@@ -3,7 +3,7 @@ import { PIXEL } from "./pixel";
 import { reply, scriptedServer, text, tool } from "./scripted-server";
 
 const base64 = (bytes: Uint8Array | string): string => Buffer.from(bytes).toString("base64");
-/** Too large for a row, and hard to compress. */
+/** Bytes that are too large for a database row and hard to compress. */
 const LARGE = Uint8Array.from({ length: 1_500_000 }, (_, nth) => (nth * nth * 31) % 251);
 
 const CONTENT = {
@@ -39,7 +39,7 @@ const CONTENT = {
 const isNamed = (name: unknown): name is keyof typeof CONTENT =>
   typeof name === "string" && Object.hasOwn(CONTENT, name);
 
-/** Returns binary content in all valid forms, and in some invalid ones. */
+/** An MCP server whose tools return binary content in all valid forms and some invalid forms. */
 export function mediaServer() {
   return scriptedServer({
     tools: Object.keys(CONTENT).map((name) => tool(name)),

@@ -7,8 +7,8 @@ import {
   McpServer,
 } from "@modelcontextprotocol/server";
 
-// The SDK caches compiled schemas by object forever and creates a server per request, so there is
-// one object of each.
+// Each schema is one object: the SDK creates a server for each request and caches a compiled schema
+// for each schema object, without a limit.
 const SUM = fromJsonSchema<{ a: number; b: number }>({
   type: "object",
   properties: { a: { type: "number" }, b: { type: "number" } },
@@ -21,7 +21,10 @@ const TOTAL = fromJsonSchema<{ total: number }>({
 });
 const ANYTHING = fromJsonSchema({ type: "object" });
 
-/** A server on the official SDK with protocol 2026-07-28, and 2025-11-25 if `legacy` is set. */
+/**
+ * An MCP server that uses the official SDK. It supports protocol 2026-07-28. With `legacy` it also
+ * supports 2025-11-25.
+ */
 export async function modernServer({ legacy }: { legacy: boolean }) {
   const handler = createMcpHandler(
     () => {
@@ -59,7 +62,8 @@ export async function modernServer({ legacy }: { legacy: boolean }) {
     { legacy: legacy ? "stateless" : "reject" },
   );
   const server = createServer(
-    (request, response) => void pass(request, response, (one) => handler.fetch(one)),
+    (request, response) =>
+      void pass(request, response, (fetchRequest) => handler.fetch(fetchRequest)),
   );
   server.listen(0, "127.0.0.1");
   await once(server, "listening");
@@ -75,6 +79,7 @@ export async function modernServer({ legacy }: { legacy: boolean }) {
   };
 }
 
+/** Converts between the requests of Node.js and the `fetch` interface of the SDK. */
 async function pass(
   request: IncomingMessage,
   response: ServerResponse,
@@ -88,7 +93,7 @@ async function pass(
   const url = `http://127.0.0.1${request.url ?? ""}`;
   const {
     status,
-    headers: given,
+    headers: responseHeaders,
     body,
   } = await answer(
     new Request(url, {
@@ -97,7 +102,7 @@ async function pass(
       ...(chunks.length > 0 && { body: Buffer.concat(chunks) }),
     }),
   );
-  response.writeHead(status, Object.fromEntries(given));
+  response.writeHead(status, Object.fromEntries(responseHeaders));
   for await (const chunk of body ?? []) response.write(chunk);
   response.end();
 }

@@ -10,8 +10,8 @@ const CallSchema = z.looseObject({
 });
 
 /**
- * A recording proxy: another address of a server, and all its sub-paths, where every message is
- * recorded.
+ * Starts a proxy of the tool server at `url`. It forwards the requests to all its paths and records
+ * them.
  */
 export async function startRecordingToolServer(url: string, ports?: readonly number[]) {
   const raw = await startRawServer(ports);
@@ -33,7 +33,7 @@ export async function startRecordingToolServer(url: string, ports?: readonly num
       request.firstByteAt = now();
     });
   });
-  /** The recorded tool calls in order. `answered`: the whole response was sent. */
+  /** The recorded tool calls in order. `answered`: whether the whole response was sent. */
   const calls = () =>
     raw.received.flatMap((received) => {
       const call = CallSchema.safeParse(received.body);
@@ -55,28 +55,34 @@ export async function startRecordingToolServer(url: string, ports?: readonly num
   };
 }
 
+/** Forwards one request to `url` and its response to the client. */
 async function pass(
   url: string,
   response: ServerResponse,
   { method, headers, body }: ReceivedRequest,
-  headersLeft: () => void,
+  onHeadersSent: () => void,
 ): Promise<void> {
-  const left = new AbortController();
-  response.on("close", () => left.abort());
-  const sent = Object.entries(headers).flatMap(([name, value]) =>
-    typeof value === "string" && !NOT_PASSED.has(name)
+  const closed = new AbortController();
+  response.on("close", () => closed.abort());
+  const forwardedHeaders = Object.entries(headers).flatMap(([name, value]) =>
+    typeof value === "string" && !UNFORWARDED_HEADERS.has(name)
       ? [[name, value] satisfies [string, string]]
       : [],
   );
   try {
     const content = body === null ? {} : { body: JSON.stringify(body) };
-    const answer = await fetch(url, { method, headers: sent, ...content, signal: left.signal });
+    const answer = await fetch(url, {
+      method,
+      headers: forwardedHeaders,
+      ...content,
+      signal: closed.signal,
+    });
     response.writeHead(
       answer.status,
-      Object.fromEntries([...answer.headers].filter(([name]) => !NOT_PASSED.has(name))),
+      Object.fromEntries([...answer.headers].filter(([name]) => !UNFORWARDED_HEADERS.has(name))),
     );
     response.flushHeaders();
-    headersLeft();
+    onHeadersSent();
     for await (const chunk of answer.body ?? []) response.write(chunk);
     response.end();
   } catch {
@@ -84,7 +90,8 @@ async function pass(
   }
 }
 
-const NOT_PASSED: ReadonlySet<string> = new Set([
+/** Headers that describe one connection, so they must not be forwarded. */
+const UNFORWARDED_HEADERS: ReadonlySet<string> = new Set([
   ...[
     "host",
     "connection",

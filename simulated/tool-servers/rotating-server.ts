@@ -3,21 +3,22 @@ import { type RawServer, startRawServer } from "../raw-server";
 import { reply, scriptedServer, text, tool } from "./scripted-server";
 
 /**
- * A tool server with an authorisation server whose refresh tokens work once. `first` is the first
- * valid refresh token. `shown` lists the presented refresh tokens in order. `onceEach`: an access
- * token admits one connection.
+ * A tool server with an authorization server that replaces the refresh token at each use, so each
+ * refresh token works once. `first`: the first valid refresh token. `onceEach`: each access token
+ * admits only one connection. The returned `shown` lists all refresh tokens that the client has
+ * sent.
  */
 export async function rotatingServer(first: string, { onceEach = false } = {}) {
   const issuing = await startRawServer();
   const issuer = issuing.origin;
   const tokens: Tokens = { good: first, access: "", used: "", count: 0, shown: [] };
   issueTokens(issuing, tokens);
-  const made = await scriptedServer({
+  const toolServer = await scriptedServer({
     tools: [tool("act")],
     call: ({ response, message }) => reply(response, message.id, text("let in")),
     first: ({ message, received, response }) => {
       if (received.path.startsWith("/.well-known/oauth-protected-resource")) {
-        sendJson(response, 200, { resource: made.url, authorization_servers: [issuer] });
+        sendJson(response, 200, { resource: toolServer.url, authorization_servers: [issuer] });
         return true;
       }
       const isGood =
@@ -30,29 +31,33 @@ export async function rotatingServer(first: string, { onceEach = false } = {}) {
     },
   });
   return {
-    ...{ issuer, url: made.url, shown: tokens.shown },
-    /** The current access token is no longer accepted. */
+    ...{ issuer, url: toolServer.url, shown: tokens.shown },
+    /** Makes the current access token invalid. */
     expire: (): void => {
       tokens.access = "none";
     },
-    /** A person has consented again: this refresh token works next, and no other. */
+    /** Simulates a new consent of a person: only this refresh token is valid now. */
     consent: (refresh: string): void => {
       tokens.good = refresh;
     },
-    close: async () => void (await Promise.all([issuing.close(), made.close()])),
+    close: async () => void (await Promise.all([issuing.close(), toolServer.close()])),
   };
 }
 
 type Tokens = {
-  /** The refresh token that works next. */
+  /** The only valid refresh token. */
   good: string;
+  /** The valid access token. */
   access: string;
   /** The access token that has admitted its connection. */
   used: string;
+  /** Number of access tokens issued so far. */
   count: number;
+  /** Refresh tokens that the client has sent, in order. */
   shown: string[];
 };
 
+/** Makes `issuing` behave like an authorization server that issues these tokens. */
 function issueTokens(issuing: RawServer, tokens: Tokens): void {
   const issuer = issuing.origin;
   issuing.answer((response, { path, body }) => {

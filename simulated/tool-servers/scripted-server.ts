@@ -10,20 +10,24 @@ export const MessageSchema = z.looseObject({
 });
 export type Message = z.infer<typeof MessageSchema>;
 
+/** One request to a scripted server, and the response to write. */
 export type ScriptedCall = {
   message: Message;
   response: ServerResponse;
   received: ReceivedRequest;
 };
 
+/** The behaviour of a scripted server. */
 export type Script = {
   /** The result of `tools/list`: tools, or a function that writes the response. */
   tools?: unknown[] | ((asked: ScriptedCall) => void);
+  /** Responds to `tools/call`. Omitted: the method is not supported. */
   call?: (asked: ScriptedCall) => void | Promise<void>;
-  /** Called before all else; returns true if it has responded. */
+  /** Called first for each request. Returns whether it has responded. */
   first?: (asked: ScriptedCall) => boolean;
-  /** The server's own stream; omitted if it has none. */
+  /** Responds to GET, the stream of messages from the server. Omitted: a 405. */
   stream?: (asked: ScriptedCall) => void;
+  /** Session id that the server assigns. Omitted: the server has no sessions. */
   session?: string;
 };
 
@@ -35,11 +39,13 @@ export const tool = (name: string, more: object = {}) => ({
   ...more,
 });
 
+/** Sends a JSON-RPC result. */
 export const reply = (response: ServerResponse, id: unknown, result: unknown): void =>
   void response
     .writeHead(200, { "content-type": "application/json" })
     .end(JSON.stringify({ jsonrpc: "2.0", id, result }));
 
+/** A tool result that consists of text. */
 export const text = (words: string) => ({ content: [{ type: "text", text: words }] });
 
 /** One frame of an event stream. */
@@ -50,8 +56,8 @@ export const startStream = (response: ServerResponse): void =>
   void response.writeHead(200, { "content-type": "text/event-stream" }).flushHeaders();
 
 /**
- * A server of the 2025-11-25 generation that follows a test's script. `script` may change while it
- * runs.
+ * An MCP server with protocol 2025-11-25 that behaves as `script` defines. A test may change
+ * `script` while the server runs.
  */
 export async function scriptedServer(script: Script) {
   const raw = await startRawServer();
@@ -77,7 +83,7 @@ export async function scriptedServer(script: Script) {
   const messages = (method: string) =>
     raw.received
       .map(({ body }) => MessageSchema.parse(body ?? {}))
-      .filter((one) => one.method === method);
+      .filter((message) => message.method === method);
   return {
     url: `${raw.origin}/mcp`,
     script,
@@ -96,13 +102,16 @@ function initialize({ session }: Script, { message: { id }, response }: Scripted
   });
 }
 
-/** Writes without end until the client leaves; returns the number of bytes sent. */
+/**
+ * Writes `chunk` again and again until the client closes the connection or `most` characters are
+ * written. Returns the number of characters written.
+ */
 export async function flood(
   response: ServerResponse,
   chunk: string,
   most = Number.POSITIVE_INFINITY,
 ): Promise<number> {
-  const { promise: left, resolve } = Promise.withResolvers<void>();
+  const { promise: closed, resolve } = Promise.withResolvers<void>();
   response.on("close", resolve);
   response.on("error", resolve);
   let written = 0;
@@ -110,7 +119,7 @@ export async function flood(
     written += chunk.length;
     if (response.write(chunk)) continue;
     const drained = new Promise<void>((resolveDrain) => response.once("drain", resolveDrain));
-    await Promise.race([drained, left]);
+    await Promise.race([drained, closed]);
   }
   return written;
 }

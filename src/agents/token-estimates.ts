@@ -3,14 +3,16 @@ import type { Usage } from "../protocol/events";
 import { inputTokenBound } from "./conversation";
 import { measuresLength } from "../protocol/usage";
 
-/** Bytes per token of typical text. The upper bound assumes one byte per token. */
+/**
+ * Bytes per token of typical text. `inputTokenBound`, an upper bound, assumes one byte per token.
+ */
 const BYTES_PER_TOKEN = 4;
 /** Estimated tokens of a reply: an answer or a few tool calls. */
 const REPLY_TOKENS = 1_000;
 
 /**
- * Estimated input tokens of a request. `calibration` is the ratio of the provider's counts to this
- * estimate.
+ * Estimated input tokens of a request. `calibration` corrects the estimate for a provider. It is
+ * the ratio of the provider's counts to the estimates without calibration.
  */
 export const estimatedInput = (request: ModelRequest, calibration = 1): number =>
   Math.ceil((inputTokenBound(request) / BYTES_PER_TOKEN) * calibration);
@@ -28,7 +30,10 @@ export const expectedTokens = (request: ModelRequest, calibration = 1): number =
 export const tokensTaken = (usage: Usage | null): number | null =>
   usage && usage.input_tokens + usage.output_tokens;
 
-/** Smaller requests are ignored: the text that providers add is too large a part of their count. */
+/**
+ * A request with fewer tokens gives no ratio: the text that its provider adds is too large a part
+ * of the provider's count.
+ */
 const MIN_TOKENS = 500;
 /** Every language and tokenizer has a ratio within these bounds. */
 const RATIO_BOUNDS = { min: 0.5, max: 4 } as const;
@@ -49,7 +54,8 @@ export class Calibrations {
 
   /**
    * Records the ratio of one call. `estimated` is the estimate without calibration. Ignores a call
-   * whose reported input tokens include more than the conversation.
+   * whose reported input tokens are not the length of its conversation, for example because they
+   * include results of hosted tools.
    */
   note(agent: number, estimated: number, usage: Usage | null): void {
     if (estimated < MIN_TOKENS || !measuresLength(usage)) return;

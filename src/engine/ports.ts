@@ -220,7 +220,7 @@ export type SlotSource = {
 export type BackgroundWork = {
   /**
    * Starts work that is due; `null` if no work is due, or if the work is already running. `onIdle`:
-   * called when no work is due any more.
+   * called when no work is due.
    */
   start(onIdle: () => void): Promise<void> | null;
   /** When `start` should be called again, unix ms; `null` if there is no work. */

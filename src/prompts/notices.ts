@@ -69,7 +69,7 @@ function decisionRequest(offers: readonly string[]): string {
   return "Decide now: call `vote` for the best of the current answers, or `new_answer` with a better one. One of the two, once.";
 }
 
-/** Results of coordination tools, and of calls that have no text of their own. */
+/** Results of coordination tools, and of calls that return no text. */
 export const RESULTS = {
   voteRecorded: "Your vote was recorded.",
   answerRecorded: "Your answer was recorded.",

@@ -2,23 +2,23 @@ import { z } from "zod";
 import { INVISIBLE } from "./invisible";
 
 /**
- * Images and files of a question, in requests and in the log. Events hold no bytes: those are
- * stored by hash.
+ * Images and files of a question, in requests and in the log. Events do not contain the bytes of an
+ * attachment: the bytes are stored separately, by their hash.
  */
 
 /** Limits of one question. Sizes are those of the decoded bytes, not of base64. */
 export const ATTACHMENT_LIMITS = {
-  /** Attachments of a question. */
+  /** Number of attachments of a question. */
   count: 16,
   /**
-   * Limit of all attachments together. Every call of a turn sends all of them, and several calls
-   * run at a time, but a Durable Object has 128 MB of memory (documentation, autumn 2026). See
+   * Size of all attachments together. Every call of a turn sends all attachments, and several calls
+   * run at a time. But a Durable Object has only 128 MB of memory (documentation, autumn 2026). See
    * `docs/explain/attachments.md` for measurements.
    */
   bytes: 3_000_000,
-  /** Limit of all text files together: they become part of the prompt. */
+  /** Size of all text files together. It is lower, because text files become part of the prompt. */
   textBytes: 400_000,
-  /** Characters of the name of an attachment. */
+  /** Length of an attachment's name in characters. */
   nameChars: 200,
 } as const;
 
@@ -26,18 +26,20 @@ export const ATTACHMENT_KINDS = ["image", "pdf", "audio", "text"] as const;
 export const AttachmentKindSchema = z.enum(ATTACHMENT_KINDS);
 export type AttachmentKind = z.infer<typeof AttachmentKindSchema>;
 
-/** A limit of a question that is exceeded. `most`: its value. */
+/** A limit of `ATTACHMENT_LIMITS` that a question exceeds. `most`: the value of the limit. */
 export type Excess = { limit: "count" | "bytes" | "textBytes"; most: number };
 
-/** Every attachment counts, also if it names bytes of an earlier turn. `null` if within limits. */
+/**
+ * Returns the first limit that the attachments exceed; `null` if they exceed none. An attachment
+ * that refers to bytes of an earlier turn counts like any other.
+ */
 export function excessOf(attachments: readonly Pick<Attachment, "kind" | "size">[]): Excess | null {
   const { count, bytes, textBytes } = ATTACHMENT_LIMITS;
   const sizeOf = (some: typeof attachments) => some.reduce((sum, { size }) => sum + size, 0);
+  const textFiles = attachments.filter(({ kind }) => kind === "text");
   if (attachments.length > count) return { limit: "count", most: count };
   if (sizeOf(attachments) > bytes) return { limit: "bytes", most: bytes };
-  return sizeOf(attachments.filter(({ kind }) => kind === "text")) > textBytes
-    ? { limit: "textBytes", most: textBytes }
-    : null;
+  return sizeOf(textFiles) > textBytes ? { limit: "textBytes", most: textBytes } : null;
 }
 
 const SHA256 = /^[0-9a-f]{64}$/;
@@ -58,10 +60,11 @@ export const AttachmentSchema = z
   .meta({ id: "Attachment" });
 export type Attachment = z.infer<typeof AttachmentSchema>;
 
-/** Four characters of base64 for three bytes. */
+/** Base64 needs four characters for three bytes. */
 const MAX_DATA_CHARS = Math.ceil(ATTACHMENT_LIMITS.bytes / 3) * 4;
 
-const content = {
+/** Fields of an image or file part: exactly one of `data` and `sha256` is required. */
+const contentFields = {
   data: z
     .string()
     .min(1, "is empty")
@@ -101,19 +104,20 @@ const hasOneSource = ({
   sha256?: string | undefined;
 }): boolean => (data === undefined) !== (sha256 === undefined);
 const ONE_SOURCE =
-  "needs either data (base64) or sha256 (of something an earlier turn of the session brought)";
+  "needs either data (base64) or sha256 (of an attachment of an earlier turn of this session)";
 
 const type = <Type extends string>(name: Type) => z.literal(name).describe("Kind of the part");
 
 /** A part of a question: text, or an attachment. */
 export const QuestionPartSchema = z.discriminatedUnion("type", [
   z.strictObject({ type: type("text"), text: z.string().describe("Text of the question") }),
-  z.strictObject({ type: type("image"), ...content }).refine(hasOneSource, ONE_SOURCE),
-  z.strictObject({ type: type("file"), ...content }).refine(hasOneSource, ONE_SOURCE),
+  z.strictObject({ type: type("image"), ...contentFields }).refine(hasOneSource, ONE_SOURCE),
+  z.strictObject({ type: type("file"), ...contentFields }).refine(hasOneSource, ONE_SOURCE),
 ]);
 export type QuestionPart = z.infer<typeof QuestionPartSchema>;
 export type AttachedPart = Exclude<QuestionPart, { type: "text" }>;
 
+/** Maximum number of parts of a question: text can come before each attachment. */
 export const MOST_PARTS = 2 * ATTACHMENT_LIMITS.count;
 
 /** The text of a question in parts: one paragraph per text part. */

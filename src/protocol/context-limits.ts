@@ -1,4 +1,4 @@
-/** Limits of contexts, for the service and its clients. In decimal megabytes. */
+/** A decimal megabyte in bytes. */
 const MB = 1_000_000;
 
 /**
@@ -6,15 +6,18 @@ const MB = 1_000_000;
  * upload.
  */
 export const CONTEXT_LIMITS = {
-  /** Size of all files of a version together. Also the size of an upload. */
+  /** Size of all files of a version together. The same limit applies to the size of an upload. */
   bytes: 100 * MB,
-  /** Files of a version. */
+  /** Number of files of a version. */
   files: 10_000,
-  /** Size of a file. */
+  /** Size of one file. */
   fileBytes: 16 * MB,
-  /** Size of the contents of an archive, divided by the size of the archive. */
+  /** Compression ratio of an archive: the size of its contents divided by its own size. */
   ratio: 100,
 } as const;
 
-/** Limits of blobs that a client sends together in one tar. */
+/**
+ * Limits of a pack: blobs that a client sends together in one tar. `blobBytes`: size of one blob.
+ * `bytes`: size of all blobs together.
+ */
 export const PACK_LIMITS = { blobBytes: 1 * MB, blobs: 500, bytes: 8 * MB } as const;

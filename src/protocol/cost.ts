@@ -2,7 +2,10 @@ import { z } from "zod";
 import type { AgentRules } from "./team";
 import type { Usage } from "./usage";
 
-/** Costs in US dollars with unknown prices. Events, views and the API use the same meaning. */
+/**
+ * Costs in US dollars, of which some parts can have an unknown price. Events, views and the API
+ * represent such costs in the same way.
+ */
 
 /** Fields of an event that has a cost. */
 export const COST_FIELDS = {
@@ -41,12 +44,16 @@ export const costOfFields = (fields: CostFields): Cost => ({
   isComplete: fields.cost_usd !== null,
 });
 
-/** An amount for people. Below one dollar with four decimals: calls cost fractions of a cent. */
+/**
+ * Formats an amount for people. Amounts below one dollar have four decimals, because a call can
+ * cost a fraction of a cent.
+ */
 export const formatUsd = (usd: number): string => `$${usd.toFixed(usd < 1 ? 4 : 2)}`;
 
 /**
- * Cost charged for a call. Older logs recorded 0 for an unknown price, so the price in
- * `session.created` decides whether the cost is complete.
+ * Cost charged for a call. Older logs recorded a cost of 0 if the price was unknown. So the agent's
+ * prices in `session.created` (`agent`) decide whether the cost is complete. `charge.tokens`: the
+ * tokens charged.
  */
 export function chargedCost(
   agent: AgentRules | undefined,

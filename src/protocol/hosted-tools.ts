@@ -13,7 +13,7 @@ export const HostedUseSchema = z.object({
 });
 export type HostedUse = z.infer<typeof HostedUseSchema>;
 
-/** A source of a reply's text. */
+/** A source that a reply cites. */
 export const CitationSchema = z.object({
   url: z.string().describe("Address of the source"),
   title: z.string().describe("Title of the source"),

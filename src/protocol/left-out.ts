@@ -1,9 +1,12 @@
 import type { HandedFiles, LeftOut } from "./events";
 
-/** Files that an answer lacks. The API and the command line use the same words. */
+/** Notes about the files that an answer lacks. The API and the command line use the same notes. */
 
-/** `kept_files`: number of earlier files that stay; omitted if unknown. */
-type Files = {
+/**
+ * Fields of `answer.submitted`. `kept_files`: number of earlier files that stay; omitted if
+ * unknown.
+ */
+type AnswerFiles = {
   files?: HandedFiles | undefined;
   kept_files?: number | undefined;
   left_out?: LeftOut | undefined;
@@ -13,10 +16,10 @@ type Files = {
 export const FILES_KEPT = "no file changed: earlier files stay";
 
 /**
- * Note about the files of an answer, as the end of a clause; `null` if the answer has all files of
- * its workspace.
+ * Note about the files of an answer, worded to follow other words in a clause; `null` if there is
+ * nothing to note.
  */
-export function filesNote({ files, kept_files, left_out }: Files): string | null {
+export function filesNote({ files, kept_files, left_out }: AnswerFiles): string | null {
   if (files === "kept") return kept_files === 0 ? null : FILES_KEPT;
   const cleared = files === "workspace_cleared" ? ["workspace emptied"] : [];
   const missing = left_out
@@ -25,6 +28,6 @@ export function filesNote({ files, kept_files, left_out }: Files): string | null
   return [...cleared, ...missing].join(", ") || null;
 }
 
-/** `2 files`. */
+/** Number of missing files in words, such as `2 files`. */
 export const countLeftOut = ({ count }: LeftOut): string =>
   `${count} ${count === 1 ? "file" : "files"}`;

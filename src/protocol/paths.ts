@@ -1,4 +1,7 @@
-/** Paths of the service's routes. Has no schemas, so clients need no schema library. */
+/**
+ * Paths of the service's routes. This file imports no schemas, so that clients can use it without a
+ * schema library.
+ */
 
 export const RUNS_PATH = "/api/runs";
 export const SESSIONS_PATH = "/api/sessions";
@@ -14,23 +17,26 @@ export const turnsPath = (sessionId: string): string => `${sessionPath(sessionId
 const turnPath = (sessionId: string, turn: number): string => `${turnsPath(sessionId)}/${turn}`;
 export const eventsPath = (sessionId: string, turn: number): string =>
   `${turnPath(sessionId, turn)}/events`;
-/** Changes of a turn in contexts. */
+/** Path of the changes that a turn made to its contexts. */
 export const turnChangesPath = (sessionId: string, turn: number): string =>
   `${turnPath(sessionId, turn)}/changes`;
-/** New contents of a file that a turn changed. */
+/** Path of the new contents of a file that a turn changed. `hash`: SHA-256 of the contents. */
 export const turnChangeBlobPath = (sessionId: string, turn: number, hash: string): string =>
   `${turnChangesPath(sessionId, turn)}/blobs/${hash}`;
 
-/** List of an answer's files. */
-export const answerFilesPath = (at: {
+/** Path of the list of an answer's files. */
+export const answerFilesPath = (answer: {
   sessionId: string;
   turn: number;
   label: string;
   attempt: number;
-}): string =>
-  `${turnPath(at.sessionId, at.turn)}/answers/${encodeURIComponent(at.label)}/files?attempt=${at.attempt}`;
+}): string => {
+  const { sessionId, turn, label, attempt } = answer;
+  const answerPath = `${turnPath(sessionId, turn)}/answers/${encodeURIComponent(label)}`;
+  return `${answerPath}/files?attempt=${attempt}`;
+};
 
-/** Links in the response for a started turn. */
+/** Links in the response to a request that starts a turn. */
 export const runLinks = (
   sessionId: string,
   turn: number,

@@ -1,8 +1,14 @@
-/** Request of the API to a session object for an event stream, and the reply's status. */
+/**
+ * How the API requests an event stream from a session's Durable Object, and the result codes of the
+ * response.
+ */
 
-/** Header of the object's response with a `StreamCode`. The API maps the code to a status. */
+/** Response header with a `StreamCode`. The API maps the code to an HTTP status. */
 export const STREAM_CODE_HEADER = "x-stream-code";
-/** `open`: the stream follows. Other codes: why there is no stream. */
+/**
+ * `open`: the response contains the stream. `over`: the turn has ended and has no further events.
+ * Other codes: why the request is refused.
+ */
 export type StreamCode =
   | "open"
   | "over"
@@ -11,10 +17,13 @@ export type StreamCode =
   | "event_id_ahead"
   | "too_many_readers";
 
-/** `after`: number of the last event that the reader has. `turn`: `null` for the whole session. */
+/**
+ * `after`: sequence number of the last event that the reader has; 0 means none. `turn`: number of
+ * the turn to stream; `null` means the whole session. `deltas`: whether to send `stream.delta`.
+ */
 export type StreamRequest = { after: number; turn: number | null; deltas: boolean };
 
-/** URL of a session's stream, in the form that its object parses. */
+/** Encodes a request as a URL; `parseStreamUrl` decodes it. */
 export function streamUrl(request: StreamRequest): string {
   const url = new URL("https://session/stream");
   url.searchParams.set("after", String(request.after));
@@ -23,7 +32,7 @@ export function streamUrl(request: StreamRequest): string {
   return url.toString();
 }
 
-/** Inverse of `streamUrl`. */
+/** Decodes a URL of `streamUrl`. */
 export function parseStreamUrl(url: string): StreamRequest {
   const { searchParams } = new URL(url);
   const turn = searchParams.get("turn");

@@ -2,8 +2,9 @@ import { z } from "zod";
 import { HostedToolNameSchema } from "./hosted-tools";
 
 /**
- * The data about a team that the coordination rules need. Stored in `session.created`, so that a
- * log can be folded on its own. Prompts, keys and addresses are private: see `config/team.ts`.
+ * The data about a team that the coordination rules need. `session.created` stores this data, so
+ * that a log can be folded without the config. Prompts, keys and addresses are private and are not
+ * stored there: see `config/team.ts`.
  */
 
 const usdPerMillion = (what: string) => z.number().describe(`US dollars per million ${what}`);
@@ -34,7 +35,7 @@ const PriceSchema = RatesSchema.extend({
 });
 export type Price = z.infer<typeof PriceSchema>;
 
-/** One of an agent's own tools, as far as the rules use it. */
+/** Properties of an agent's own tool that the coordination rules use. */
 export const ToolRuleSchema = z.object({
   name: z.string().describe("Name of the tool, as the agent calls it"),
   acts_outside: z.boolean().describe("Whether the tool can act outside the session"),
@@ -52,7 +53,7 @@ export const ToolRuleSchema = z.object({
 });
 export type ToolRule = z.infer<typeof ToolRuleSchema>;
 
-/** A hosted tool that an agent may use, as far as budgets use it. */
+/** Properties of a hosted tool that budgets use. The agent may use this tool. */
 const HostedToolRuleSchema = z.object({
   name: HostedToolNameSchema.describe("Name of the hosted tool"),
   max_uses: int.describe("Maximum number of uses in one call"),
@@ -171,7 +172,7 @@ export const TeamRulesSchema = z.object({
 });
 export type TeamRules = z.infer<typeof TeamRulesSchema>;
 
-/** Limits of what a turn may spend, over all its calls. */
+/** Limits on the spending of a turn, over all its calls. */
 export const BudgetSchema = z.object({
   max_cost_usd: z.number().optional().describe("Maximum cost in US dollars. Omitted: no limit"),
   max_tokens: int
@@ -181,7 +182,8 @@ export const BudgetSchema = z.object({
 export type Budget = z.infer<typeof BudgetSchema>;
 
 /**
- * Ids of agents whose model or hosted tool has no known price: a cost cap cannot limit them.
+ * Ids of the agents whose model, or one of whose hosted tools, has no known price. A cost cap
+ * cannot limit these agents.
  */
 export const unpricedAgents = (rules: TeamRules): string[] =>
   rules.agents

@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { HostedToolNameSchema } from "./hosted-tools";
 
-/** Optional fields are omitted if they would be 0. */
+/** Token usage of one model call, or of several. Optional fields are omitted if they would be 0. */
 export const UsageSchema = z.object({
   input_tokens: z.number().int().describe("Input tokens, the cached ones included"),
   output_tokens: z.number().int().describe("Output tokens, the reasoning included"),
@@ -35,7 +35,7 @@ export const NO_USAGE: Readonly<Usage> = {
   cached_tokens: 0,
 };
 
-/** The sum of two usages. Optional fields are omitted if they would be 0. */
+/** Adds two usages. The sum has no `requests`, because it describes several replies. */
 export function addUsage(a: Usage, b: Usage): Usage {
   return {
     input_tokens: a.input_tokens + b.input_tokens,
@@ -61,12 +61,13 @@ function addHostedUses(a: Usage, b: Usage): Pick<Usage, "hosted_uses"> {
   return Object.keys(sums).length > 0 ? { hosted_uses: sums } : {};
 }
 
-/** All tokens of a usage. The other token counts are parts of these two. */
+/** All tokens of a usage. The other token counts are already part of these two counts. */
 export const totalTokens = (usage: Usage): number => usage.input_tokens + usage.output_tokens;
 
 /**
- * Whether the usage of one reply measures the length of its conversation. It does not if the usage
- * is a reservation, if hosted tools read their results meanwhile, or if it sums several requests.
+ * Whether the input tokens of one reply are the length of its conversation. They are not in three
+ * cases: the usage is a reservation, hosted tools added their results to the input, or the usage is
+ * the sum of several requests.
  */
 export const measuresLength = (usage: Usage | null): usage is Usage =>
   usage !== null && usage.input_tokens > 0 && !usage.hosted_uses && !usage.requests;

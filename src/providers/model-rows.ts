@@ -1,12 +1,14 @@
 /**
- * Known models: list prices in US dollars per million tokens, with the date on which the prices
- * were read. The sources are the pages of the maker or host, or several dated catalogs of such
- * prices.
+ * Known models with their official prices in US dollars per million tokens, and the date on which
+ * the prices were read. The sources are the pages of the maker or host, or several dated catalogs
+ * of such prices.
  *
  * - If the maker has announced a higher price, the higher price is used.
  * - If prices change by the hour, the highest price is used.
  * - If no price of cached input is published, the price of input is used.
- * - Names that are redirected to newer models (`…-latest`) have no row.
+ * - A temporary discount is ignored: the row has the full price.
+ * - A name that the maker redirects to newer models (`…-latest`) has no row. The row
+ *   `gpt-5-chat-latest` is a separate model.
  */
 
 /**
@@ -16,8 +18,8 @@
 export type LongPrompt = { above: number; input: number; output: number };
 
 /**
- * Limits in tokens and prices: [context window, max output, input, cached input, output, cache
- * write, long prompts]. The price of cache writes is `null` or omitted if there is none.
+ * Two limits in tokens, then prices: [context window, max output, input, cached input, output,
+ * cache write, long prompts]. The price of cache writes is `null` or omitted if there is none.
  */
 export type Row = readonly [number, number, number, number, number, (number | null)?, LongPrompt?];
 
@@ -25,8 +27,8 @@ export type ModelGroup = {
   /** Id of the host that charges these prices. */
   host: string;
   /**
-   * Whether only the maker sells these models. If so, the prices also apply at an unknown address,
-   * because it must be a proxy.
+   * Whether only the maker sells these models. If so, an unknown address can only be a proxy for
+   * the maker, and the prices apply there too.
    */
   closed: boolean;
   /** The day on which the prices were read. */
@@ -136,9 +138,9 @@ export const MODEL_GROUPS: readonly ModelGroup[] = [
     closed: true,
     pricedAt: "2026-11-10",
     rows: {
-      // half price until the end of November 2026
+      // discounted by half until the end of November 2026
       "gemini-4-argon": [1_048_576, 32_768, 4, 0.2, 20],
-      // the next three models: half price until the end of 2026
+      // the next three models: discounted by half until the end of 2026
       "gemini-3.8-flash": [1_048_576, 65_536, 1.5, 0.15, 7.5],
       "gemini-3.7-flash": [1_048_576, 65_536, 1.5, 0.15, 7.5],
       "gemini-3.6-flash": [1_048_576, 65_536, 1.5, 0.15, 7.5],
@@ -163,7 +165,7 @@ export const MODEL_GROUPS: readonly ModelGroup[] = [
     closed: true,
     pricedAt: "2026-11-10",
     rows: {
-      "grok-4.7": [500_000, 128_000, 2, 0.5, 6, null, XAI_LONG], // no output limit of its own
+      "grok-4.7": [500_000, 128_000, 2, 0.5, 6, null, XAI_LONG], // its maker states no output limit
       "grok-4.6": [500_000, 128_000, 2, 0.5, 6, null, XAI_LONG],
       "grok-4.5": [500_000, 128_000, 2, 0.5, 6, null, XAI_LONG],
       "grok-4.3": [1_000_000, 30_000, 1.25, 0.2, 2.5, null, XAI_LONG],

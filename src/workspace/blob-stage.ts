@@ -47,7 +47,7 @@ export class BlobStage {
     if (staged) staged.files += 1;
   }
 
-  /** Counts one file less. Drops staged contents that no file has any more. */
+  /** Removes one file from the count. Drops staged contents that no other file has. */
   removeFile(hash: string): void {
     const staged = this.#staged.get(hash);
     if (!staged) return;

@@ -56,7 +56,7 @@ describe("a simulated model finds in its request", () => {
     expect(deciding?.aliases).toEqual(["agent1", "agent2", "agent3"]);
   });
 
-  it("only the improved answer in a message with newer answers", () => {
+  it("only the newer answer in an update, not the earlier answers", () => {
     const updated = at("deciding").filter(({ updates }) => updates > 0);
     expect(updated.length).toBeGreaterThan(0);
     for (const { news } of updated) expect(news.map(({ text }) => text)).toEqual(["improved"]);
@@ -66,7 +66,7 @@ describe("a simulated model finds in its request", () => {
     expect(at("presentation")[0]?.shown).toHaveLength(3);
   });
 
-  it("the stage of a verdict", () => {
+  it("the stage in which the final text is judged", () => {
     expect(at("judgement")).toHaveLength(1);
   });
 });

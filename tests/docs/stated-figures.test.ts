@@ -48,9 +48,9 @@ it("the guide to keys and tenants has the limits of the code and of wrangler.tom
   expect(stated).toMatchObject({
     "requests of one key": perMinute("RATE_LIMITER"),
     "requests of all keys of a tenant": perMinute("TENANT_RATE_LIMITER"),
-    "live keys of a tenant": String(MOST_LIVE_KEYS),
-    "turns at a time": `${concurrentTurns}, unless set`,
-    "stored bytes": `${Number(DEFAULT_STORED_BYTES) / 1e9} GB, unless set`,
+    "valid keys of a tenant": String(MOST_LIVE_KEYS),
+    "running turns of a tenant": `${concurrentTurns}, if not set`,
+    "stored bytes": `${Number(DEFAULT_STORED_BYTES) / 1e9} GB, if not set`,
   });
   expect(usdPerDay).toBeNull();
 });

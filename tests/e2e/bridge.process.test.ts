@@ -13,7 +13,8 @@ import { connected, context, server, toolOf } from "../tools/mcp/support";
 let bridge: ChildProcess | undefined;
 afterAll(() => void bridge?.kill("SIGTERM"));
 
-const everything = path.join(
+/** Program of the MCP project's test server, which has a tool for each feature. */
+const everythingProgram = path.join(
   path.dirname(
     createRequire(import.meta.url).resolve("@modelcontextprotocol/server-everything/package.json"),
   ),
@@ -22,11 +23,13 @@ const everything = path.join(
 
 const TOKEN = "0123456789abcdef";
 
+/** A server entry of a config. Its program runs on the user's machine. */
 const PROGRAM = {
-  ...{ name: "everything", command: process.execPath, args: [everything, "stdio"] },
+  ...{ name: "everything", command: process.execPath, args: [everythingProgram, "stdio"] },
   env: { GIVEN: "to the program", FILLED: "${OF_THE_USER}" },
 };
 
+/** Runs the bridge with a config that has this server entry. */
 function start(args: string[], variables: Record<string, string> = {}, entry: object = PROGRAM) {
   const team = path.join(mkdtempSync(path.join(tmpdir(), "bridge-")), "team.yaml");
   writeFileSync(
@@ -42,29 +45,29 @@ function start(args: string[], variables: Record<string, string> = {}, entry: ob
       ...variables,
     },
   });
-  const said = { out: "", err: "" };
-  child.stdout.on("data", (chunk) => (said.out += String(chunk)));
-  child.stderr.on("data", (chunk) => (said.err += String(chunk)));
-  return { child, said };
+  const printed = { out: "", err: "" };
+  child.stdout.on("data", (chunk) => (printed.out += String(chunk)));
+  child.stderr.on("data", (chunk) => (printed.err += String(chunk)));
+  return { child, printed };
 }
 
-it("starts a program as an HTTP server that requires the token, and prints the config with its address; the program gets its own variables and few others", async () => {
+it("starts a program as an HTTP server that requires the token, prints the config with the server's address, and gives the program only its own variables and a few others", async () => {
   const port = await freePort();
-  const { child, said } = start(["--port", String(port)], { MCP_BRIDGE_TOKEN: TOKEN });
+  const { child, printed } = start(["--port", String(port)], { MCP_BRIDGE_TOKEN: TOKEN });
   bridge = child;
-  await vi.waitFor(() => expect(said.err).toContain("The servers run until"), {
+  await vi.waitFor(() => expect(printed.err).toContain("The servers run until"), {
     timeout: 60_000,
     interval: 200,
   });
-  const entry = parse(said.out).agent.backend.mcp_servers[0];
+  const entry = parse(printed.out).agent.backend.mcp_servers[0];
   expect(entry).toEqual({
     ...{ name: "everything", type: "streamable-http", url: `http://127.0.0.1:${port}/mcp` },
     headers: { "X-API-Key": "${MCP_BRIDGE_TOKEN}" },
   });
 
-  const stranger = await connected([server(entry.url)]);
-  expect(stranger.list()[0]?.problem).toMatch(/401|refused us/);
-  await stranger.close();
+  const withoutToken = await connected([server(entry.url)]);
+  expect(withoutToken.list()[0]?.problem).toMatch(/401|refused us/);
+  await withoutToken.close();
 
   const headers = { "x-api-key": "${MCP_BRIDGE_TOKEN}" };
   const servers = await connected([server(entry.url, { name: "everything", headers })], {
@@ -91,7 +94,7 @@ it("starts a program as an HTTP server that requires the token, and prints the c
   expect(await once(child, "exit")).toEqual([0, null]);
 });
 
-it("forwards to a server on this machine, which gets its own headers and not the token", async () => {
+it("forwards requests to a server on this machine, with that server's headers and without the token", async () => {
   const local = await scriptedServer({
     tools: [tool("echo")],
     call: ({ message, response }) => reply(response, message.id, text("here I am")),
@@ -103,18 +106,18 @@ it("forwards to a server on this machine, which gets its own headers and not the
     url: local.url,
     headers: { "X-Key": "${OF_THE_USER}" },
   };
-  const { child, said } = start(["--port", String(port)], { MCP_BRIDGE_TOKEN: TOKEN }, entry);
+  const { child, printed } = start(["--port", String(port)], { MCP_BRIDGE_TOKEN: TOKEN }, entry);
   try {
-    await vi.waitFor(() => expect(said.err).toContain("The servers run until"), {
+    await vi.waitFor(() => expect(printed.err).toContain("The servers run until"), {
       timeout: 60_000,
       interval: 200,
     });
-    const { url } = parse(said.out).agent.backend.mcp_servers[0];
+    const { url } = parse(printed.out).agent.backend.mcp_servers[0];
     expect(url).toBe(`http://127.0.0.1:${port}/mcp`);
 
-    const stranger = await connected([server(url)]);
-    expect(stranger.list()[0]?.problem).toMatch(/401|refused us/);
-    await stranger.close();
+    const withoutToken = await connected([server(url)]);
+    expect(withoutToken.list()[0]?.problem).toMatch(/401|refused us/);
+    await withoutToken.close();
 
     const headers = { "x-api-key": "${MCP_BRIDGE_TOKEN}" };
     const servers = await connected([server(url, { name: "home", headers })], {
@@ -137,8 +140,8 @@ it("forwards to a server on this machine, which gets its own headers and not the
   }
 });
 
-it("does not listen beyond loopback without a token", async () => {
-  const { child, said } = start(["--host", "0.0.0.0"]);
+it("refuses to listen on a public address without a token", async () => {
+  const { child, printed } = start(["--host", "0.0.0.0"]);
   expect(await once(child, "exit")).toEqual([2, null]);
-  expect(said.err).toContain("Use --token, or listen on 127.0.0.1");
+  expect(printed.err).toContain("Use --token, or listen on 127.0.0.1");
 });

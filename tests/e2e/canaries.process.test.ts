@@ -22,9 +22,10 @@ import { Watcher } from "./support/watcher";
 import { sessionPath } from "../../src/protocol/paths";
 
 /**
- * I21: checks the requests on the wire, not the prompts. No text contains the names by
- * chance.
+ * Invariant I21, checked in the requests that providers receive. The names are so unusual that a
+ * text cannot contain one by chance.
  */
+
 const STORED = {
   OPENAI_API_KEY: "canary-stored-openai",
   ANTHROPIC_API_KEY: "canary-stored-anthropic",
@@ -39,25 +40,30 @@ const modelNameOf = (format: Format, animal: Animal) => modelOf(format, `canary-
 
 const IMPROVED =
   "Water boils at 100 °C at sea level, and at about one degree less for every 300 m above it.";
-const NO = { reason: "It says nothing of the pot.", instructions: "Mention the pot." };
+/** A rejection of the final answer. */
+const REJECTION = { reason: "It says nothing of the pot.", instructions: "Mention the pot." };
 
-const at = (ttftMs: number, script: Script): Script =>
-  paced({ ttftMs, tokensPerSecond: 300 }, rejects(NO, script));
-/** Answers like the others, and decides so slowly that its vote is late. */
+/** This script with a delay; rejects its first final answer. */
+const rejectsAfter = (ttftMs: number, script: Script): Script =>
+  paced({ ttftMs, tokensPerSecond: 300 }, rejects(REJECTION, script));
+/** Answers at once, but decides so slowly that its first vote is stale. */
 const hesitant: Script = (situation) =>
-  at(
+  rejectsAfter(
     situation.stage === "deciding" && situation.callIndex === 0 ? 1_500 : 400,
     answersThenVotes({ answer: "It depends on the height." }),
   )(situation);
 
 const SCRIPTS: Readonly<Record<Animal, Script>> = {
-  kestrel: at(50, answersThenVotes({ answer: "At 100 °C." })),
-  wombat: at(150, improvesOnce({ answer: "At sea level at 100 °C.", improved: IMPROVED })),
+  kestrel: rejectsAfter(50, answersThenVotes({ answer: "At 100 °C." })),
+  wombat: rejectsAfter(
+    150,
+    improvesOnce({ answer: "At sea level at 100 °C.", improved: IMPROVED }),
+  ),
   gecko: hesitant,
   silent: paced({ ttftMs: 20, tokensPerSecond: 300 }, neverDecides("Hm.")),
 };
 
-/** The names of vendors and their models; `simulated` endpoints of no vendor have no such name. */
+/** Matches the name of each format's vendor and its models. `openai-chat` has no single vendor. */
 const VENDORS: Readonly<Record<Format, RegExp | null>> = {
   "openai-chat": null,
   "openai-responses": /openai|gpt-/i,
@@ -82,6 +88,7 @@ afterAll(async () => {
 });
 
 type Team = Readonly<Record<Animal, Format>>;
+/** A team whose agents all use this format. */
 const allOf = (format: Format): Team => ({
   kestrel: format,
   wombat: format,
@@ -92,7 +99,7 @@ const allOf = (format: Format): Team => ({
 const TEAMS: readonly { name: string; team: Team }[] = [
   ...FORMATS.map((format) => ({ name: format, team: allOf(format) })),
   {
-    name: "a mixture",
+    name: "several formats",
     team: {
       kestrel: "openai-responses",
       wombat: "anthropic",
@@ -101,7 +108,7 @@ const TEAMS: readonly { name: string; team: Team }[] = [
     },
   },
   {
-    name: "another mixture",
+    name: "several formats in another order",
     team: {
       kestrel: "gemini",
       wombat: "openai-chat",
@@ -112,12 +119,13 @@ const TEAMS: readonly { name: string; team: Team }[] = [
 ];
 
 describe("no request contains an agent's id, an answer's label, or a peer's model, vendor or key", () => {
-  it.each(TEAMS)("in $name", { timeout: 90_000 }, async ({ team }) => {
+  it.each(TEAMS)("in a team with $name", { timeout: 90_000 }, async ({ team }) => {
     const before = providers.requests().length;
     const types = await run(team);
     const requests = providers.requests().slice(before);
     expect(requests.flatMap(({ refusal }) => refusal ?? [])).toEqual([]);
-    // Every kind of message was sent: improved answers, a late vote, a reminder, a rejected final.
+    // Every kind of message was sent: improved answers, a stale vote, a reminder, a rejected final
+    // answer.
     const situations = requests.map(({ asked }) => toSituation(asked));
     const stages = new Set(situations.map(({ stage }) => stage));
     for (const stage of ["personas", "first_answer", "deciding", "presentation", "judgement"])
@@ -138,7 +146,7 @@ describe("no request contains an agent's id, an answer's label, or a peer's mode
 });
 
 it.each(FORMATS)(
-  "D11 an operator's key is not sent to an address in a config without a key of its own: %s",
+  "D11 the operator's key is not sent to a `base_url` in a config without a key: %s",
   async (format) => {
     const before = providers.requests().length;
     const client = new ServiceClient(service.url);
@@ -153,7 +161,7 @@ it.each(FORMATS)(
   },
 );
 
-it("no file contains a caller's key, and files contain the agents' ids", async () => {
+it("the stored files contain the agents' ids, but no key of a caller or of the operator", async () => {
   const files = await readdir(service.stateDir, { recursive: true, withFileTypes: true });
   const paths = files
     .filter((file) => file.isFile())
@@ -161,10 +169,10 @@ it("no file contains a caller's key, and files contain the agents' ids", async (
   const texts = await Promise.all(
     paths.map(async (file) => ({ file, text: await readFile(file, "latin1") })),
   );
-  const holding = (canary: string) =>
+  const filesContaining = (canary: string) =>
     texts.filter(({ text }) => text.includes(canary)).map(({ file }) => file);
-  expect(holding("canary-id-").length).toBeGreaterThanOrEqual(TEAMS.length);
-  expect([holding("canary-key-"), holding("canary-stored-")]).toEqual([[], []]);
+  expect(filesContaining("canary-id-").length).toBeGreaterThanOrEqual(TEAMS.length);
+  expect([filesContaining("canary-key-"), filesContaining("canary-stored-")]).toEqual([[], []]);
 });
 
 /** Runs one turn to its end. Returns the types of all its events. */
@@ -184,17 +192,20 @@ async function run(team: Team): Promise<Set<string>> {
   return new Set(watcher.frames.map((frame) => toEvent(frame).type));
 }
 
-/** Forbidden parts of a request, with their surroundings. */
+/** Forbidden parts of a request, each with the text around it. */
 function canariesIn(request: RecordedRequest, team: Team): string[] {
-  const sent = withoutItsOwn(request);
-  // The SDK sends its own name. Every provider of Chat Completions is called through one vendor's
-  // SDK.
-  const unsigned = sent.replaceAll(JSON.stringify(request.headers["user-agent"]), '""');
+  const otherParts = withoutOwnModelAndKey(request);
+  // The SDK sends its vendor's name as `user-agent`, and one SDK calls every Chat Completions
+  // provider.
+  const withoutUserAgent = otherParts.replaceAll(
+    JSON.stringify(request.headers["user-agent"]),
+    '""',
+  );
   const peers = new Set(Object.values(team).filter((format) => format !== request.format));
   const vendors = [...peers].flatMap((format) => VENDORS[format] ?? []);
   return [
-    ...around(/canary-|agent\d+\.(\d|final)/, sent),
-    ...vendors.flatMap((vendor) => around(vendor, unsigned)),
+    ...around(/canary-|agent\d+\.(\d|final)/, otherParts),
+    ...vendors.flatMap((vendor) => around(vendor, withoutUserAgent)),
   ].map((found) => `${request.format}: ${found}`);
 }
 
@@ -203,10 +214,12 @@ function around(canary: RegExp, text: string): string[] {
   return found ? [found[0]] : [];
 }
 
-/** A request without its own model's name and its own key in their only permitted places. */
-function withoutItsOwn({ body, headers, path, model, format }: RecordedRequest): string {
+/**
+ * A request as text, without its model's name and key at the only places where they are allowed.
+ */
+function withoutOwnModelAndKey({ body, headers, path, model, format }: RecordedRequest): string {
   const animal = ANIMALS.find((one) => model.endsWith(`-${one}`));
-  if (!animal) throw new Error(`${model} is nobody's model`);
+  if (!animal) throw new Error(`${model} is not a model of this test`);
   const header =
     format === "gemini"
       ? "x-goog-api-key"

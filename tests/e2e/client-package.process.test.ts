@@ -10,9 +10,10 @@ import { answersThenVotes } from "../../simulated/providers/scripts";
 import { runningService } from "./support/running-service";
 
 /**
- * The package like a user's: packed, installed offline into an empty folder, and used by a program
- * there.
+ * Uses the client package as a user does: it is packed, installed offline into an empty folder, and
+ * imported by a program there.
  */
+
 const running = runningService({ solo: answersThenVotes({ answer: "Quicksort." }) });
 const exec = promisify(execFile);
 const TSC = path.resolve("node_modules/typescript/bin/tsc");
@@ -68,7 +69,7 @@ console.log(JSON.stringify({
 }));
 `;
 
-it("a program starts, resumes, continues and uploads with the installed package alone", async () => {
+it("with this package alone, a program starts a run, resumes its stream, starts a second turn and uploads a context", async () => {
   const agents = [
     {
       id: "solo",
@@ -100,7 +101,7 @@ it("a program starts, resumes, continues and uploads with the installed package 
   expect(seen.types.filter((type: string) => type === "turn.completed")).toHaveLength(1);
 });
 
-it("its types need no other package", async () => {
+it("the types of the package need no other package", async () => {
   await mkdir(path.join(root, "typed"), { recursive: true });
   await writeFile(path.join(root, "typed/program.ts"), PROGRAM);
   const compilerOptions = {
@@ -120,7 +121,7 @@ it("its types need no other package", async () => {
   });
 });
 
-it("it has the version of the service, no dependencies, and no schema library inside", async () => {
+it("the package has the version of the service, no dependencies, and no schema library inside", async () => {
   const { version, dependencies } = JSON.parse(await installed("package.json"));
   expect({ version, dependencies }).toEqual({ version: packageJson.version });
   const code = await installed("index.js");

@@ -4,7 +4,10 @@ import { bestOf, healthDuring } from "./support/health-watch";
 import { IdleServer } from "./support/idle-server";
 import { runningService } from "./support/running-service";
 
-/** Requests that once blocked the whole service for seconds, during a watch of `/healthz`. */
+/**
+ * Requests that could block the whole service for seconds. During each request, `/healthz` must
+ * respond.
+ */
 
 const ANSWERS_WITHIN_MS = 250;
 const ENDED_WITHIN_MS = 120_000;
@@ -12,13 +15,13 @@ const TRIES = 3;
 
 type Step = [string, Record<string, unknown>];
 const shell = (command: string): Step => ["run_command", { command }];
-const long = "x=abbabaab; for i in 1 2 3 4 5 6 7 8 9 10 11 12 13 14; do x=$x$x; done;";
-const sameLetter = long.replace("abbabaab", "aaaaaaaa");
-/** One line of 393 kB. */
-const lineOf = (file: string): Step =>
-  shell(`${long} for i in 1 2 3; do printf %s "$x"; done > ${file}`);
-/** `times` × 250 kB of different lines. */
-const fileOf = (file: string, times: number): Step =>
+const longValue = "x=abbabaab; for i in 1 2 3 4 5 6 7 8 9 10 11 12 13 14; do x=$x$x; done;";
+const longSameLetter = longValue.replace("abbabaab", "aaaaaaaa");
+/** Writes a file of one line with 393 kB. */
+const writeLine = (file: string): Step =>
+  shell(`${longValue} for i in 1 2 3; do printf %s "$x"; done > ${file}`);
+/** Writes a file of `times` × 250 kB, with many lines. */
+const writeLines = (file: string, times: number): Step =>
   shell(
     `printf '%s alpha beta gamma delta epsilon zeta eta theta iota\\n' {1..4500} > p; for i in {1..${times}}; do cat p; done > ${file}`,
   );
@@ -29,26 +32,29 @@ const paths = [1, 2, 3].map((part) =>
   ),
 );
 
-/** The calls of finding H5. `expected`: what the model reads; `null` if the call ends by itself. */
+/** The tool calls of finding H5. `expected`: a part of the result that the model reads. */
 const H5 = [
   {
     row: "grep for an expression of 1,444 instructions in 393 kB",
-    steps: [lineOf("f.txt"), ["grep", { pattern: "(?:[ab]?){480}a[ab]{480}[cd]" }] satisfies Step],
+    steps: [
+      writeLine("f.txt"),
+      ["grep", { pattern: "(?:[ab]?){480}a[ab]{480}[cd]" }] satisfies Step,
+    ],
     expected: "pattern_too_costly",
   },
   {
-    row: "[[ =~ ]] as it was reported",
-    steps: [shell(`${long} [[ $x =~ (a?){500}a{500}b ]]`)],
+    row: "[[ =~ ]] with the pattern of the report",
+    steps: [shell(`${longValue} [[ $x =~ (a?){500}a{500}b ]]`)],
     expected: "",
   },
   {
     row: "[[ =~ ]] without a literal",
-    steps: [shell(`${sameLetter} [[ $x =~ (a?){500}a{500}[bc] ]]`)],
+    steps: [shell(`${longSameLetter} [[ $x =~ (a?){500}a{500}[bc] ]]`)],
     expected: "pattern_too_costly",
   },
   {
     row: "[[ =~ ]] over mixed text",
-    steps: [shell(`${long} [[ $x =~ ([ab]?){480}a[ab]{480}[cd] ]]`)],
+    steps: [shell(`${longValue} [[ $x =~ ([ab]?){480}a[ab]{480}[cd] ]]`)],
     expected: "pattern_too_costly",
   },
   {
@@ -65,7 +71,7 @@ const H5 = [
   {
     row: "sort, uniq, rev, wc and diff over 2 MB",
     steps: [
-      fileOf("f.txt", 7),
+      writeLines("f.txt", 7),
       shell(
         "sort -n f.txt | uniq -c | head -1; rev f.txt | wc; sed 's/^9/x/' p > g; diff p g | wc -l; fold p | wc; jq -R . p | wc -l",
       ),
@@ -75,7 +81,7 @@ const H5 = [
   {
     row: "sort, fold, jq, comm and others over 7 MB",
     steps: [
-      fileOf("f.txt", 28),
+      writeLines("f.txt", 28),
       shell(
         "for c in sort fold md5sum tac rev uniq gzip cat wc head 'jq .' 'comm p'; do eval \"$c f.txt > /tmp/g; $c < f.txt > /tmp/g\"; done",
       ),
@@ -106,7 +112,7 @@ const running = runningService(
       answer: "Tried.",
     }),
   },
-  // without a server: the call is refused before it is sent
+  // no server listens there, because the call is refused before it is sent
   { ALLOWED_TOOL_ORIGINS: "http://127.0.0.1:9" },
 );
 
@@ -116,12 +122,12 @@ beforeAll(async () => {
 });
 afterAll(() => idle?.stop());
 
-/** Fails if `/healthz` takes too long in each of several tries. */
+/** Fails if `/healthz` responds too late in every try. */
 async function expectHealth(work: () => Promise<unknown>): Promise<void> {
-  const beside = idle;
-  if (!beside) throw new Error("It is there only while tests run.");
+  const idleServer = idle;
+  if (!idleServer) throw new Error("the idle server runs only during the tests");
   const wait = await bestOf(TRIES, ANSWERS_WITHIN_MS, () =>
-    healthDuring({ service: running.service, idle: beside }, work),
+    healthDuring({ service: running.service, idle: idleServer }, work),
   );
   expect(wait.ownMs, JSON.stringify(wait)).toBeLessThan(ANSWERS_WITHIN_MS);
 }
@@ -144,7 +150,7 @@ async function validated(config: unknown): Promise<string> {
   ).text();
 }
 
-/** Configs of finding M12, 240 kB each. */
+/** Configs of finding M12. Each has 240 kB. */
 const M12 = [
   { row: "commas in a list", yaml: `a: [${",".repeat(240_000)}` },
   { row: "quotes", yaml: '"'.repeat(240_000) },
@@ -173,19 +179,19 @@ describe("/healthz responds during a request", () => {
   it("of a schema of 10,000 parts (M7)", async () => {
     const items = { allOf: Array.from({ length: 10_000 }, () => true) };
     const backend = { type: "openai", model: "gpt-5", custom_tools: [toolWith(items)] };
-    let said = "";
+    let responses = "";
     await expectHealth(async () => {
-      said = await validated({ agents: [{ id: "a", backend }] });
+      responses = await validated({ agents: [{ id: "a", backend }] });
     });
-    expect(said).toContain("more than 2000 parts");
+    expect(responses).toContain("more than 2000 parts");
   });
 
-  it.each(M12)("of a config of 240 kB of $row, five times over (M12)", async ({ yaml }) => {
-    let said: string[] = [];
+  it.each(M12)("of a config of 240 kB of $row, sent five times (M12)", async ({ yaml }) => {
+    let responses: string[] = [];
     await expectHealth(async () => {
-      said = [];
-      for (let time = 0; time < 5; time++) said.push(await validated(yaml));
+      responses = [];
+      for (let time = 0; time < 5; time++) responses.push(await validated(yaml));
     });
-    for (const text of said) expect(text).toMatch(/"code":\s*"(?:syntax|too_large|too_deep)"/);
+    for (const text of responses) expect(text).toMatch(/"code":\s*"(?:syntax|too_large|too_deep)"/);
   });
 });

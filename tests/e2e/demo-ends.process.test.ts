@@ -17,7 +17,7 @@ async function portInUse(): Promise<{ port: number; server: Server }> {
 
 describe("npm run demo", () => {
   it.each(["SIGINT", "SIGTERM"] as const)(
-    "ends everything that it started at %s",
+    "ends everything that it started when it receives %s",
     async (signal) => {
       const port = await freePort();
       const { child, output, ended } = demo("--once", "--port", `${port}`);
@@ -31,7 +31,7 @@ describe("npm run demo", () => {
     },
   );
 
-  it("reports a used port, and sends nothing to the program that uses it", async () => {
+  it("reports that the port is in use, and sends nothing to the program that uses it", async () => {
     const { port, server } = await portInUse();
     let callers = 0;
     server.on("connection", (socket) => {
@@ -45,12 +45,12 @@ describe("npm run demo", () => {
     expect(callers).toBe(0);
   });
 
-  it("explains its options", async () => {
+  it("explains its options after an unknown option and with --help", async () => {
     const { output, ended } = demo("--twice");
     expect(await ended).toBe(1);
     expect(output.stderr).toContain("usage: npm run demo");
-    const helped = demo("--help");
-    expect(await helped.ended).toBe(0);
-    expect(helped.output.stdout).toMatch(/^usage: npm run demo/);
+    const help = demo("--help");
+    expect(await help.ended).toBe(0);
+    expect(help.output.stdout).toMatch(/^usage: npm run demo/);
   });
 });

@@ -5,15 +5,15 @@ import { SessionEventSchema } from "../../src/protocol/events";
 import { runningService } from "./support/running-service";
 import { STORY, STORY_AGENTS } from "./support/story";
 
-/** The most common client against the real runtime: it reconnects and stops by itself. */
+/** `EventSource` against the real runtime. This client reconnects and stops by itself. */
 const on = runningService(STORY);
 
 const TYPES = SessionEventSchema.options.map(({ shape }) => shape.type.value);
 
 type Reception = { ids: string[]; texts: string[]; connections: number };
 
-/** Follows until the source closes for good. */
-function followed(url: string): { seen: Reception; over: Promise<void> } {
+/** Receives all events. `over` resolves when the source is closed and does not reconnect. */
+function follow(url: string): { seen: Reception; over: Promise<void> } {
   const source = new EventSource(url);
   const seen: Reception = { ids: [], texts: [], connections: 0 };
   source.onopen = () => {
@@ -33,12 +33,12 @@ function followed(url: string): { seen: Reception; over: Promise<void> } {
   return { seen, over };
 }
 
-it("an EventSource receives every event once, also over a kill of the service, and closes after the last", async () => {
+it("an EventSource receives every event once, although the service is killed meanwhile, and closes after the last event", async () => {
   const { session_id: id } = await on.client.start({
     baseUrl: on.providers.baseUrl,
     agents: STORY_AGENTS,
   });
-  const { seen, over } = followed(`${on.service.url}/api/sessions/${id}/turns/1/events`);
+  const { seen, over } = follow(`${on.service.url}/api/sessions/${id}/turns/1/events`);
   while (seen.ids.length < 5) await sleep(10);
   await on.service.kill();
   await on.service.start();

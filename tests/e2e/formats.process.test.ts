@@ -16,9 +16,10 @@ import { judge, toEvent } from "./support/verdict";
 import { Watcher } from "./support/watcher";
 
 /**
- * The same coordination with models of every wire format. Actions and log must not depend on the
- * format. Each reply waits for the events before it, so the speed of the machine has no effect.
+ * The same coordination with models of every wire format. The actions and the log must not depend
+ * on the format. Each reply waits for certain events, so the order does not depend on the machine.
  */
+
 const SWIFT = "Water boils at 100 °C.";
 const STEADY = "At sea level water boils at 100 °C; in the mountains at less.";
 const SLOW = "It depends on the pressure of the air, thus on the height of the place.";
@@ -28,7 +29,9 @@ const FINAL =
   "The kettle boils at 100 °C at sea level, and one degree less for every 300 m above it. 🫖";
 
 const gates = new Gates();
+/** Waits until this number of calls has started. */
 const calls = (count: number) => gates.until("call.started", count);
+/** Waits until this number of votes was cast. */
 const votes = (count: number) => gates.until("vote.cast", count);
 const voteFor = (text: string, situation: Situation): Reply => ({
   reasoning: "Which of them says most?",
@@ -42,7 +45,7 @@ type Role = "swift" | "steady" | "slow";
 const ROLES: readonly Role[] = ["swift", "steady", "slow"];
 
 const SCRIPTS: Readonly<Record<Role, Script>> = {
-  /** Votes first, is voided, and votes again in the same conversation. */
+  /** Votes first. A new answer voids its vote, and it votes again in the same conversation. */
   swift: byStage({
     answering: () => newAnswer(SWIFT),
     deciding: async (situation) => {
@@ -52,7 +55,7 @@ const SCRIPTS: Readonly<Record<Role, Script>> = {
     },
     presenting: () => ({ text: FINAL }),
   }),
-  /** Improves, replies without a decision, is reminded, and votes. */
+  /** Improves its answer, then replies without a decision, gets a reminder, and votes. */
   steady: byStage({
     answering: () =>
       gates
@@ -67,7 +70,7 @@ const SCRIPTS: Readonly<Record<Role, Script>> = {
     },
     presenting: () => ({ reasoning: "For a kettle, then.", text: FINAL }),
   }),
-  /** Votes before it has seen the improved answer: too late. */
+  /** Votes before it has seen the improved answer, so its vote is stale. Then votes again. */
   slow: byStage({
     answering: () => gates.until("answer.submitted", 2).then(() => newAnswer(SLOW)),
     deciding: async (situation) => {
@@ -96,19 +99,24 @@ afterAll(async () => {
 });
 
 type Team = Readonly<Record<Role, Format>>;
+/** A team whose agents all use this format. */
 const allOf = (format: Format): Team => ({ swift: format, steady: format, slow: format });
 
 const TEAMS: readonly { name: string; team: Team }[] = [
-  ...FORMATS.map((format) => ({ name: `three of ${format}`, team: allOf(format) })),
+  ...FORMATS.map((format) => ({ name: `three agents with ${format}`, team: allOf(format) })),
   {
-    name: "one each of three vendors",
+    name: "agents of three vendors",
     team: { swift: "openai-responses", steady: "anthropic", slow: "gemini" },
   },
-  { name: "another mixture", team: { swift: "gemini", steady: "openai-chat", slow: "anthropic" } },
+  {
+    name: "other formats for the same agents",
+    team: { swift: "gemini", steady: "openai-chat", slow: "anthropic" },
+  },
 ];
 
 type TeamRun = { log: WireEvent[]; problems: string[]; requests: readonly RecordedRequest[] };
 
+/** Runs the coordination with this team. */
 async function play(team: Team): Promise<TeamRun> {
   const client = new ServiceClient(service.url);
   const before = providers.requests().length;
@@ -117,7 +125,8 @@ async function play(team: Team): Promise<TeamRun> {
     model: modelOf(team[role], role),
     backend: backendOf(team[role], providers),
   }));
-  // An agent with an answer waits for all others, because a grace would depend on time.
+  // An agent with an answer waits for the answers of all others. Otherwise it would wait only for a
+  // certain time.
   const config = { orchestrator: { defer_voting_until_all_answered: true } };
   gates.watcher = null;
   const { session_id: id } = await client.start({ baseUrl: providers.baseUrl, agents, config });
@@ -130,26 +139,28 @@ async function play(team: Team): Promise<TeamRun> {
 }
 
 /**
- * Fields that depend on time, chance, the vendor or the division into chunks. All others must be
- * equal.
+ * Fields that may differ, because they depend on time, chance, the vendor or the size of the
+ * chunks. All other fields must be equal.
  */
-const OTHERWISE = new Set(
+const VARIABLE_FIELDS = new Set(
   `at session_id sequence_number call tool_call usage cost_usd provider model max_output_tokens reserved forced deadline_at aliases
    context_window price forces_tools`.split(/\s+/),
 );
-const IN_PIECES: ReadonlySet<string> = new Set(["stream.delta", "usage.updated"]);
+/** Events whose number depends on the size of the chunks. */
+const CHUNK_EVENTS: ReadonlySet<string> = new Set(["stream.delta", "usage.updated"]);
 
-const essence = (log: readonly WireEvent[]): unknown[] =>
+/** The events and fields of a log that must be equal. */
+const comparablePart = (log: readonly WireEvent[]): unknown[] =>
   log
-    .filter(({ type }) => !IN_PIECES.has(type))
+    .filter(({ type }) => !CHUNK_EVENTS.has(type))
     .map((event) =>
       JSON.parse(JSON.stringify(event), (key, value) => {
-        if (OTHERWISE.has(key)) return undefined;
+        if (VARIABLE_FIELDS.has(key)) return undefined;
         return key === "labels" && Array.isArray(value) ? value.toSorted() : value; // random order
       }),
     );
 
-describe("a coordination is equal in every wire format", () => {
+describe("a coordination has the same events in every wire format", () => {
   const played = new Map<string, TeamRun>();
 
   it.each(TEAMS)("$name", { timeout: 60_000 }, async ({ name, team }) => {
@@ -160,10 +171,12 @@ describe("a coordination is equal in every wire format", () => {
     ).toEqual([]);
     expect(run.problems).toEqual([]);
     expect(new Set(run.requests.map(({ format }) => format))).toEqual(new Set(Object.values(team)));
-    expect(essence(run.log)).toEqual(essence(played.get(TEAMS[0]?.name ?? "")?.log ?? []));
+    expect(comparablePart(run.log)).toEqual(
+      comparablePart(played.get(TEAMS[0]?.name ?? "")?.log ?? []),
+    );
   });
 
-  it("contains every event of a coordination", () => {
+  it("and its log has the events for void votes, new answers, stale votes and the presentation", () => {
     const log = played.get(TEAMS[0]?.name ?? "")?.log ?? [];
     const types = new Set(log.map(({ type }) => type));
     for (const type of [

@@ -11,18 +11,22 @@ import { NEWCOMER_SERVICES } from "./support/newcomer-services";
 import { HostileServer } from "./support/hostile-server";
 
 /**
- * H6: folders of an attacker, each with a config, and with notes that the user stored there. A
- * newcomer asks a question in them with the built command, against `npm start` and `npm run demo`.
- * The attacker's server listens on this machine.
+ * Finding H6: folders of an attacker, each with a config and with notes of the user. A newcomer
+ * asks a question in such a folder with the built command. The service is `npm start` or `npm run
+ * demo`. The attacker's server listens on this machine.
  */
+
 const NOTES = "the-notes-of-its-user";
 const CONFIG = ".massgen/config.yaml";
 /**
- * A public name, so that a config is refused for its hostile part. No test sends a request to it.
+ * A public address, so that the service refuses a config only for its hostile part. No test sends a
+ * request to this address.
  */
-const ELSEWHERE = "https://models.stranger.net/v1";
-const OWN = "this service's own address";
+const PUBLIC_MODEL = "https://models.stranger.net/v1";
+/** Part of the refusal of an address of the service itself. */
+const OWN_ADDRESS = "this service's own address";
 
+/** Parts of a config. Each is omitted by default. `model`, `tool` and `server` are URLs. */
 type Hostile = {
   model?: string;
   tool?: string;
@@ -32,7 +36,7 @@ type Hostile = {
 };
 
 const configOf = ({
-  model = ELSEWHERE,
+  model = PUBLIC_MODEL,
   tool,
   method = "GET",
   server,
@@ -55,8 +59,8 @@ const configOf = ({
   });
 
 /**
- * The hostile part of a config, and the text of its refusal. `own` and `attacker`: origins of the
- * service and of the attacker.
+ * A hostile config, and a part of the text with which it is refused. `own` is the origin of the
+ * service, `attacker` the origin of the attacker's server.
  */
 type Row = {
   name: string;
@@ -64,27 +68,27 @@ type Row = {
   says(attacker: string): string;
 };
 
-/** Also with the consent that `--config` gives. */
+/** These configs are refused although `--config` gives the user's consent. */
 const ROWS: readonly Row[] = [
   {
     name: "a tool that reads the sessions",
     hostile: (own) => ({ tool: `${own}/api/sessions`, uploads: true }),
-    says: () => OWN,
+    says: () => OWN_ADDRESS,
   },
   {
     name: "a tool that starts runs",
     hostile: (own) => ({ tool: `${own}/api/runs`, method: "POST" }),
-    says: () => OWN,
+    says: () => OWN_ADDRESS,
   },
   {
     name: "a tool server at the service",
     hostile: (own) => ({ server: `${own}/api/runs` }),
-    says: () => OWN,
+    says: () => OWN_ADDRESS,
   },
   {
     name: "a model at the service",
     hostile: (own) => ({ model: `${own}/api`, uploads: true }),
-    says: () => OWN,
+    says: () => OWN_ADDRESS,
   },
   {
     name: "a tool at another port",
@@ -99,7 +103,7 @@ const ROWS: readonly Row[] = [
 ];
 
 describe.skipIf(process.platform !== "linux").each(NEWCOMER_SERVICES)(
-  "$name in an attacker's folder",
+  "$name, with a command in an attacker's folder,",
   ({ name, start }) => {
     const newcomer = new Newcomer();
     const root = mkdtempSync(path.join(tmpdir(), "attacker-"));
@@ -122,17 +126,17 @@ describe.skipIf(process.platform !== "linux").each(NEWCOMER_SERVICES)(
       rmSync(root, { recursive: true, force: true });
     });
 
-    /** Asks in a folder with this config. */
-    async function asked(hostile: Hostile, args: readonly string[]) {
+    /** Asks a question in a new folder with this config. */
+    async function askIn(hostile: Hostile, args: readonly string[]) {
       const folder = mkdtempSync(path.join(root, "clone-"));
       for (const part of [".massgen", "home"]) mkdirSync(path.join(folder, part));
       writeFileSync(path.join(folder, CONFIG), configOf(hostile));
       writeFileSync(path.join(folder, "NOTES.md"), NOTES);
       const env = { HOME: path.join(folder, "home") };
       const command = new Ask([...args, "--server", own], { program: "built", cwd: folder, env });
-      return { code: await command.ended(), said: `${command.stdout}${command.stderr}` };
+      return { code: await command.ended(), printed: `${command.stdout}${command.stderr}` };
     }
-    const withConsent = (hostile: Hostile) => asked(hostile, ["--config", CONFIG, "2+2?"]);
+    const withConsent = (hostile: Hostile) => askIn(hostile, ["--config", CONFIG, "2+2?"]);
 
     const sessions = async (): Promise<number> =>
       JSON.parse((await ask(port, { path: "/api/sessions" })).body).data.length;
@@ -147,28 +151,28 @@ describe.skipIf(process.platform !== "linux").each(NEWCOMER_SERVICES)(
     // The demo runs for only 20 s, so all configs are tried concurrently.
     it("refuses each hostile config, with and without consent (H6)", async () => {
       const before = await sessions();
-      const [unasked, ...allowed] = await Promise.all([
-        asked({ model: `${hostileServer.url}/v1`, tool: `${own}/api/sessions`, uploads: true }, [
+      const [withoutConsent, ...withConsentResults] = await Promise.all([
+        askIn({ model: `${hostileServer.url}/v1`, tool: `${own}/api/sessions`, uploads: true }, [
           "2+2?",
         ]),
         ...ROWS.map(({ hostile }) => withConsent(hostile(own, hostileServer.url))),
       ]);
-      expect(unasked).toEqual({
+      expect(withoutConsent).toEqual({
         code: 1,
-        said: expect.stringContaining(`massgen-edge --config ${CONFIG} "your question"`),
+        printed: expect.stringContaining(`massgen-edge --config ${CONFIG} "your question"`),
       });
-      expect(unasked.said).not.toContain("NOTES.md"); // it was not even read
+      expect(withoutConsent.printed).not.toContain("NOTES.md"); // the command did not read the file
       for (const [nth, { name, says }] of ROWS.entries()) {
-        expect({ name, ...allowed[nth] }).toEqual({
+        expect({ name, ...withConsentResults[nth] }).toEqual({
           name,
           code: 1,
-          said: expect.stringContaining(says(hostileServer.url)),
+          printed: expect.stringContaining(says(hostileServer.url)),
         });
       }
       expect([await sessions(), hostileServer.requests]).toEqual([before, []]);
     });
 
-    it("refuses the service's own address under every name, and every other port of its processes (H6)", async () => {
+    it("refuses every name of the service's own address, and every other port of its processes (H6)", async () => {
       const before = await sessions();
       const refusal = async (hostile: Hostile) => {
         const { status, body } = await posted("/api/runs", {
@@ -213,21 +217,21 @@ describe.skipIf(process.platform !== "linux").each(NEWCOMER_SERVICES)(
       }
     });
 
-    it("follows no redirect of a model to the service (H6)", async () => {
+    it("does not follow a redirect from a model to the service (H6)", async () => {
       const before = await sessions();
       const there = { model: `${hostileServer.url}/v1` };
       hostileServer.redirectTo = `${own}/api/sessions`;
-      const { code, said } = await withConsent(there);
+      const { code, printed } = await withConsent(there);
       if (name === "npm run demo") {
-        expect([code, said]).toEqual([
+        expect([code, printed]).toEqual([
           1,
           expect.stringContaining(`ALLOWED_ORIGINS=${hostileServer.url}`),
         ]);
         expect([await sessions(), hostileServer.requests]).toEqual([before, []]);
         return;
       }
-      expect([code, said]).toEqual([2, expect.not.stringContaining(`"data"`)]);
-      expect(await sessions()).toBe(before + 1); // the allowed one
+      expect([code, printed]).toEqual([2, expect.not.stringContaining(`"data"`)]);
+      expect(await sessions()).toBe(before + 1); // only the run that the user allowed
       expect(hostileServer.requests).toEqual([expect.stringContaining("2+2?")]);
     });
   },

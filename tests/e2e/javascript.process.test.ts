@@ -7,29 +7,34 @@ import { ServiceProcess } from "../../simulated/service/service-process";
 import { LOCAL } from "./support/local";
 import { ServiceClient } from "./support/service-client";
 
-/** JavaScript of models in the service as shipped: its reach, and code that ends the process. */
+/** JavaScript that a model writes: what the code can reach, and code that ends the process. */
 
 const CANARY = "canary-key-of-the-operator-0123456789";
 const ENDED_WITHIN_MS = 60_000;
 
-/** Grows until the runtime is out of memory; guards count few of its steps. */
+/**
+ * Uses memory until the runtime has none left. The code runs few steps, so a limit of steps does
+ * not stop it.
+ */
 const BOMB = "const all = []; for (;;) all.push(new Array(30_000_000).fill(all.length));";
 
-let counted: { server: Server; url: string; connections: number };
+/** A server that counts its connections. */
+let countingServer: { server: Server; url: string; connections: number };
 let providers: SimulatedProviders;
 let service: ServiceProcess;
 let client: ServiceClient;
 
-async function countingServer(): Promise<typeof counted> {
+async function startCountingServer(): Promise<typeof countingServer> {
   const server = createServer((_, response) => void response.end("reached"));
-  const found = { server, url: "", connections: 0 };
-  server.on("connection", () => (found.connections += 1));
+  const counter = { server, url: "", connections: 0 };
+  server.on("connection", () => (counter.connections += 1));
   await once(server.listen(0, "127.0.0.1"), "listening");
   const address = server.address();
-  found.url = `http://127.0.0.1:${address && typeof address === "object" ? address.port : 0}/`;
-  return found;
+  counter.url = `http://127.0.0.1:${address && typeof address === "object" ? address.port : 0}/`;
+  return counter;
 }
 
+/** Code that tries to reach this URL, and code that lists what it can access. */
 const attempts = (url: string): readonly string[] => [
   `return (await fetch(${JSON.stringify(url)})).status`,
   `return (await Object.getPrototypeOf(globalThis).fetch.call(globalThis, ${JSON.stringify(url)})).status`,
@@ -39,7 +44,7 @@ const attempts = (url: string): readonly string[] => [
 ];
 
 beforeAll(async () => {
-  counted = await countingServer();
+  countingServer = await startCountingServer();
   const code = (text: string): [string, Record<string, unknown>] => [
     "run_javascript",
     { code: text, timeout_ms: 5_000 },
@@ -57,7 +62,7 @@ beforeAll(async () => {
         ],
         answer: "Computed.",
       }),
-      burglar: worksOnFiles({ last: attempts(counted.url).map(code), answer: "Tried." }),
+      burglar: worksOnFiles({ last: attempts(countingServer.url).map(code), answer: "Tried." }),
       bomber: worksOnFiles({
         last: [code(BOMB), code("return 'alive ' + 6 * 7")],
         answer: "Blown up.",
@@ -72,7 +77,7 @@ beforeAll(async () => {
 afterAll(async () => {
   await service?.stop();
   await providers?.close();
-  counted?.server.close();
+  countingServer?.server.close();
 });
 
 const start = (model: string) =>
@@ -88,26 +93,26 @@ const answerOf = async (model: string): Promise<string> => {
 };
 
 describe("JavaScript that a model writes", () => {
-  it("computes over texts of its files, and is stopped if it runs forever", async () => {
+  it("computes with the texts of files, and is stopped if it runs forever", async () => {
     const answer = await answerOf("computer");
     expect(answer).toContain("[returned]\n42");
     expect(answer).toContain("begins\n[The code was stopped: it");
   });
 
   it("reaches no server and finds no key", async () => {
-    expect(await (await fetch(counted.url)).text()).toBe("reached");
-    const before = counted.connections;
+    expect(await (await fetch(countingServer.url)).text()).toBe("reached");
+    const before = countingServer.connections;
     const answer = await answerOf("burglar");
     expect(answer).toContain("There is no network here.");
     expect(answer).not.toContain("[returned]\n200");
     expect(answer).not.toContain(CANARY);
-    expect(counted.connections).toBe(before);
+    expect(countingServer.connections).toBe(before);
   });
 
-  it("that ends the process is not run again: its call is over, and the turn continues", async () => {
+  it("is not run again if it ended the process; the outcome of its call is unknown, and the turn continues", async () => {
     const { session_id: id } = await start("bomber");
     let deaths = 0;
-    // the process may end before the first request
+    // null until the first status was read: the process may end before
     let turn: Awaited<ReturnType<ServiceClient["turn"]>> | null = null;
     for (
       const giveUpAt = performance.now() + ENDED_WITHIN_MS;
@@ -118,7 +123,7 @@ describe("JavaScript that a model writes", () => {
         turn = await client.turn(id);
         await new Promise((resolve) => setTimeout(resolve, 100));
       } catch {
-        await service.kill(); // what is left of it
+        await service.kill(); // ends the remaining processes
         await service.start();
         deaths += 1;
       }

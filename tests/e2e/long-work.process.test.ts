@@ -5,9 +5,10 @@ import { answersThenVotes, paced } from "../../simulated/providers/scripts";
 import type { WireEvent } from "../../src/protocol/events";
 import { runningService } from "./support/running-service";
 
-/** SIGKILL of the real runtime during a summary call and right after it. */
+/** The real runtime is killed during a summary call, or right after it. */
 const WITHIN_MS = 240_000;
-const LONG_ENOUGH = { ttftMs: 1_000 };
+/** Long enough for a kill during each call. */
+const SLOW_START = { ttftMs: 1_000 };
 
 const WORK = {
   steps: 6,
@@ -16,7 +17,7 @@ const WORK = {
   summaryPace: { ttftMs: 5_000 },
 };
 const on = runningService({
-  lengthy: refusesOver(12_000, paced(LONG_ENOUGH, worksAtLength(WORK))),
+  lengthy: refusesOver(12_000, paced(SLOW_START, worksAtLength(WORK))),
   quick: answersThenVotes({ answer: "Yes." }),
 });
 
@@ -29,11 +30,12 @@ const start = () =>
     config: WORKSPACE,
   });
 
-async function until(
+/** Waits until the events of a session fulfil a condition. */
+async function waitUntil(
   session: string,
-  isMeant: (events: readonly WireEvent[]) => boolean,
+  isFulfilled: (events: readonly WireEvent[]) => boolean,
 ): Promise<void> {
-  while (!isMeant(await on.client.events(session))) await sleep(20);
+  while (!isFulfilled(await on.client.events(session))) await sleep(20);
 }
 
 async function restart(): Promise<void> {
@@ -42,31 +44,32 @@ async function restart(): Promise<void> {
   await on.service.start();
 }
 
-const summaries = (events: readonly WireEvent[]) =>
+/** Ids of the summary calls that have started. */
+const summaryCalls = (events: readonly WireEvent[]) =>
   events.flatMap((event) => (event.type === "call.started" && event.compacts ? [event.call] : []));
 const compacted = (events: readonly WireEvent[]) =>
   events.filter(({ type }) => type === "conversation.compacted");
 /** Whether a call of the worker is open at its provider. */
-const isUnderWay = () =>
+const hasOpenCall = () =>
   on.providers.requests().some(({ model, outcome }) => model === "lengthy" && outcome === "open");
-/** The requests to a model that contain its own summary, as JSON, in order. */
-const goingOn = () =>
+/** The messages of all requests that contain a summary, as JSON, in order. */
+const messagesAfterSummary = () =>
   on.providers
     .requests()
     .map(({ body }) => JSON.stringify(body["messages"]))
     .filter((messages) => messages.includes("SUMMARY OF YOUR WORK"));
 
 it(
-  "a kill during a summary costs only that call",
+  "a kill during a summary interrupts only the summary call",
   async () => {
     const { session_id: id } = await start();
-    await until(id, (events) => summaries(events).length === 1);
-    while (!isUnderWay()) await sleep(10);
+    await waitUntil(id, (events) => summaryCalls(events).length === 1);
+    while (!hasOpenCall()) await sleep(10);
     await restart();
     const turn = await on.client.ended(id, WITHIN_MS);
     expect(turn.status).toBe("completed");
     const events = await on.client.events(id);
-    const [first, second] = summaries(events);
+    const [first, second] = summaryCalls(events);
     expect(
       events.find((event) => event.type === "call.failed" && event.call === first),
     ).toMatchObject({ class: "interrupted" });
@@ -77,16 +80,16 @@ it(
 );
 
 it(
-  "a kill right after a summary keeps the shortened conversation, byte for byte",
+  "after a kill right after a summary, the shortened conversation is the same, byte for byte",
   async () => {
-    const before = goingOn().length;
+    const before = messagesAfterSummary().length;
     const { session_id: id } = await start();
-    await until(id, (events) => compacted(events).length === 1);
-    while (goingOn().length === before) await sleep(10); // the call after the summary was sent
+    await waitUntil(id, (events) => compacted(events).length === 1);
+    while (messagesAfterSummary().length === before) await sleep(10); // a later call was sent
     await restart();
     expect((await on.client.ended(id, WITHIN_MS)).status).toBe("completed");
-    const [cut, again] = goingOn().slice(before);
-    expect(again).toBe(cut);
+    const [interrupted, repeated] = messagesAfterSummary().slice(before);
+    expect(repeated).toBe(interrupted);
   },
   WITHIN_MS,
 );

@@ -5,9 +5,11 @@ import { Newcomer } from "./support/newcomer";
 import { NEWCOMER_SERVICES } from "./support/newcomer-services";
 
 /**
- * `npm start` and `npm run demo` of a newcomer, attacked by a web page or another program on the
- * machine, on every TCP port of their processes. Linux lists these ports.
+ * A web page or another program on the machine attacks `npm start` and `npm run demo` of a
+ * newcomer. It attacks every TCP port of their processes. Only on Linux, the test can list these
+ * ports.
  */
+
 const CANARY = "sk-canary-0123456789abcdef";
 const QUESTION = "Which canary sings in the coal mine?";
 
@@ -25,7 +27,7 @@ describe.skipIf(process.platform !== "linux").each(NEWCOMER_SERVICES)(
       attacked = { newcomer, port: await freePort() };
       await start(newcomer, attacked.port, DEV_VARS);
       const body = JSON.stringify({ question: QUESTION, config: "one-provider" });
-      // Without a key it is refused; the demo has its own session.
+      // `npm start` needs a session with the question. The demo has its own session.
       if (name === "npm start") {
         const session = await ask(attacked.port, {
           method: "POST",
@@ -65,18 +67,18 @@ describe.skipIf(process.platform !== "linux").each(NEWCOMER_SERVICES)(
       }
     });
 
-    it("rejects a forged and a foreign address (H1)", () =>
+    it("rejects a request with a forged host or a foreign host name (H1)", () =>
       expectNothing(rebinding(attacked.port)));
     it("has no data explorer (H2)", () => expectNothing(EXPLORING));
     it("has no debugger (H3)", () => expectNothing(DEBUGGING));
 
-    it("starts no scheduled work for a page (H4)", async () => {
+    it("starts no scheduled work when a web page requests it (H4)", async () => {
       await expectNothing(TRIGGERING);
       const runs = await ask(attacked.port, { path: "/api/evals/smoke/runs" });
       expect([runs.status, JSON.parse(runs.body).data]).toEqual([200, []]);
     });
 
-    it("prints no key, stores no key of a URL, and answers its owner (L14)", async () => {
+    it("answers its owner, prints no key, and does not store a key that a URL contains (L14)", async () => {
       const secret = "mge_01kb0000000000000000000000_SECRETINURLCANARY";
       await ask(attacked.port, { path: `/api/sessions/${secret}?api_key=${secret}` });
       expect((await ask(attacked.port, { path: "/api/sessions" })).body).toContain("session_");

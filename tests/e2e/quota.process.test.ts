@@ -6,11 +6,13 @@ import { RunResponseSchema, TurnResponseSchema } from "../../src/protocol/api";
 import { bearer, KEYED, newKey } from "./support/keyed";
 import { LOCAL } from "./support/local";
 
-/** A tenant's quota over a kill: a running turn still counts, and spent money stays spent. */
-// their prices are known, so a cost cap applies
+/**
+ * The quota of a tenant after a kill of the service: running turns and spent money still count. The
+ * prices of these models are known, so a cost cap applies.
+ */
 const [QUICK, MUTE] = ["gpt-6-luna", "gpt-6.2-sol"];
 const USD_PER_DAY = 1;
-/** Only prevents an endless wait: nothing else would free the place of an ended turn. */
+/** Long limit that only prevents an endless wait for the end of a turn. */
 const FREE_WITHIN_MS = 60_000;
 
 const [busy, frugal] = [newKey("busy", "run"), newKey("frugal", "run")];
@@ -54,7 +56,7 @@ const restart = async () => {
 };
 
 describe("after a kill", () => {
-  it("a running turn still counts until it ends", async () => {
+  it("a running turn counts until it ends", async () => {
     const session = await sessionOf(await start(busy.key, MUTE));
     await restart();
     const refused = await start(busy.key, QUICK);
@@ -71,7 +73,7 @@ describe("after a kill", () => {
     );
   });
 
-  it("costs of ended turns are spent, and possible costs of running turns are reserved", async () => {
+  it("the costs of ended turns are spent, and the possible costs of running turns are reserved", async () => {
     const session = await sessionOf(await start(frugal.key, QUICK));
     await (await ask(frugal.key, `/api/sessions/${session}/turns/1/events?detail=summary`)).text();
     const turn = TurnResponseSchema.parse(
@@ -80,7 +82,7 @@ describe("after a kill", () => {
     const spent = turn.cost_usd_known;
     expect(spent).toBeGreaterThan(0);
     await restart();
-    // Without a budget it reserves the rest of the day.
+    // A turn without a budget reserves the rest of the daily budget.
     await vi.waitFor(
       async () => expect((await start(frugal.key, MUTE)).status).toBe(202),
       FREE_WITHIN_MS,
@@ -96,7 +98,7 @@ describe("after a kill", () => {
 });
 
 describe("open local access", () => {
-  it("keeps its operator's limits (F2)", async () => {
+  it("applies the operator's limits (F2)", async () => {
     const limits = { TENANT_CONCURRENT_TURNS: "1", TENANT_USD_PER_DAY: String(USD_PER_DAY) };
     const local = await ServiceProcess.prepare({ ...LOCAL, ...limits });
     try {
@@ -115,7 +117,7 @@ describe("open local access", () => {
         running: 1,
       });
       await fetch(`${local.url}/api/sessions/${session}/cancel`, { method: "POST" });
-      // The cancelled call is charged in full, and it had reserved the rest of the day.
+      // The cancelled call had reserved the rest of the daily budget, and is charged in full.
       const refused = { status: 402, code: "spend_exceeded", limit_usd: USD_PER_DAY };
       await vi.waitFor(
         async () => expect(await (await run()).json()).toMatchObject(refused),

@@ -3,7 +3,7 @@ import { expect, it } from "vitest";
 import { answersThenVotes } from "../../simulated/providers/scripts";
 import { runningService } from "./support/running-service";
 
-/** SIGKILL of the real runtime while a call waits for its backend's rate limits. */
+/** The real runtime is killed while a call waits because of its backend's rate limits. */
 const WITHIN_MS = 240_000;
 const on = runningService({ quick: answersThenVotes({ answer: "Yes." }) });
 const limited = {
@@ -18,7 +18,7 @@ const startedAt = async (session: string) =>
   (await on.client.events(session)).find(({ type }) => type === "call.started")?.at ?? 0;
 
 it(
-  "a call that waits for its backend's limits waits on after a kill, for the rest of the minute",
+  "a call that waits because of its backend's rate limit waits after a kill for the rest of the minute",
   async () => {
     const { session_id: first } = await start();
     await on.client.ended(first, WITHIN_MS);

@@ -9,13 +9,13 @@ import { runningService } from "./support/running-service";
 import { FINAL, STORY, STORY_AGENTS } from "./support/story";
 
 /**
- * How soon a run resumes after a kill, and that it resumes and ends without a client. The median
- * counts, because the machine may stall once.
+ * How soon a run resumes after a kill, and whether it resumes and ends without a client. The limits
+ * apply to the median, because the machine may stall once.
  */
-const WITH_A_REQUEST_MS = 3_000;
-const ALONE_MS = 13_000;
-/** Only prevents an endless wait. */
-const HEARD_WITHIN_MS = 60_000;
+const RESUMED_BY_REQUEST_MS = 3_000;
+const RESUMED_BY_ALARM_MS = 13_000;
+/** Long limit that only prevents an endless wait. */
+const REQUEST_WITHIN_MS = 60_000;
 const SEED = Number(process.env["KILL_SEED"] ?? Date.now() % 1_000_000);
 
 const chance = new Chance(SEED);
@@ -36,22 +36,26 @@ async function startRun(): Promise<Run> {
 const requestsOf = ({ question }: Run): RecordedRequest[] =>
   on.providers.requests().filter(({ asked }) => toSituation(asked).question === question);
 
-/** Waits for the providers, never for the service: a request to the service would wake it. */
-async function waitFor<T>(what: () => T | undefined, withinMs: number): Promise<T> {
+/**
+ * Polls the providers. A request to the service would resume the run, so the service is not asked.
+ */
+async function waitFor<T>(find: () => T | undefined, withinMs: number): Promise<T> {
   const giveUpAt = performance.now() + withinMs;
   for (;;) {
-    const found = what();
+    const found = find();
     if (found !== undefined) return found;
     if (performance.now() > giveUpAt)
-      throw new Error(`The providers did not hear it within ${withinMs} ms.\n${on.service.log}`);
+      throw new Error(`The providers did not receive it within ${withinMs} ms.\n${on.service.log}`);
     await sleep(5);
   }
 }
 
+/** The first request of a run after a time (Unix ms). */
 const nextRequest = (run: Run, after: number, withinMs: number): Promise<RecordedRequest> =>
   waitFor(() => requestsOf(run).find(({ startedAt }) => startedAt > after), withinMs);
 
-const presented = (run: Run, withinMs: number): Promise<RecordedRequest> =>
+/** The request for the presentation, after its end. */
+const presentationOf = (run: Run, withinMs: number): Promise<RecordedRequest> =>
   waitFor(
     () =>
       requestsOf(run).find(
@@ -62,40 +66,41 @@ const presented = (run: Run, withinMs: number): Promise<RecordedRequest> =>
   );
 
 /**
- * Five seconds on an idle machine. During a stall nothing ends, so a stall counts as one moment.
+ * Waits five seconds, so that the turn ends. The wait consists of short steps: a stall of the
+ * machine uses up only one step, so the service has enough time after a stall.
  */
-async function timeToEnd(): Promise<void> {
-  for (let passed = 0; passed < 5_000; passed += 100) await sleep(100);
+async function waitForTurnEnd(): Promise<void> {
+  for (let waitedMs = 0; waitedMs < 5_000; waitedMs += 100) await sleep(100);
 }
 
 /** Unix ms, by the providers' clock. */
 const now = (): number => performance.timeOrigin + performance.now();
 
 describe(`after SIGKILL and a new start (KILL_SEED=${SEED})`, () => {
-  it("a request makes the run resume within 3 s", async () => {
+  it("a request resumes the run within 3 s", async () => {
     const samples: number[] = [];
     for (let sample = 0; sample < 6; sample += 1) {
       const run = await startRun();
-      // before the second answer sets a timer: the alarm is seconds away
+      // before the second answer sets a timer, so that the next alarm is seconds away
       await sleep(chance.int(50, 450));
       await on.service.kill();
       const killedAt = now();
       await on.service.start();
       const askedAt = now();
       await on.client.status(run.id);
-      const { startedAt } = await nextRequest(run, killedAt, HEARD_WITHIN_MS);
+      const { startedAt } = await nextRequest(run, killedAt, REQUEST_WITHIN_MS);
       samples.push(startedAt - askedAt);
       await on.client.cancel(run.id);
     }
     console.log(
-      `next call after a request: ${median(samples)} ms (median), ${Math.round(Math.max(...samples))} ms (most)`,
+      `next call after a request: ${median(samples)} ms (median), ${Math.round(Math.max(...samples))} ms (maximum)`,
     );
-    expect(Math.min(...samples)).toBeGreaterThan(0); // the request did it, not the alarm
-    expect(median(samples)).toBeLessThan(WITH_A_REQUEST_MS);
-    expect(Math.max(...samples)).toBeLessThan(2 * WITH_A_REQUEST_MS);
+    expect(Math.min(...samples)).toBeGreaterThan(0); // the request resumed the run, not the alarm
+    expect(median(samples)).toBeLessThan(RESUMED_BY_REQUEST_MS);
+    expect(Math.max(...samples)).toBeLessThan(2 * RESUMED_BY_REQUEST_MS);
   });
 
-  it("the alarm alone makes the run resume within 13 s, and it ends without a client", async () => {
+  it("the alarm alone resumes the run within 13 s, and the run ends without a client", async () => {
     const runs: Run[] = [];
     for (let run = 0; run < 4; run += 1) {
       runs.push(await startRun());
@@ -107,21 +112,21 @@ describe(`after SIGKILL and a new start (KILL_SEED=${SEED})`, () => {
     const servedAt = now();
     const samples = await Promise.all(
       runs.map(
-        async (run) => (await nextRequest(run, killedAt, HEARD_WITHIN_MS)).startedAt - killedAt,
+        async (run) => (await nextRequest(run, killedAt, REQUEST_WITHIN_MS)).startedAt - killedAt,
       ),
     );
     console.log(
       `next call by the alarm alone: ${samples.map(Math.round).join(", ")} ms after the kill`,
     );
-    // The alarm was set before the kill, but it cannot fire before the service has started, which
-    // takes any time.
+    // The alarm was set before the kill, but it can fire only after the start of the service, which
+    // may take longer than the alarm.
     expect(median(samples)).toBeLessThan(
-      Math.max(WATCHDOG_MS, servedAt - killedAt) + ALONE_MS - WATCHDOG_MS,
+      Math.max(WATCHDOG_MS, servedAt - killedAt) + RESUMED_BY_ALARM_MS - WATCHDOG_MS,
     );
-    // no alarm was missed: the next would be later
+    // No alarm was lost: the next alarm would fire later.
     expect(Math.max(...samples)).toBeLessThan(2 * WATCHDOG_MS);
-    await Promise.all(runs.map((run) => presented(run, HEARD_WITHIN_MS)));
-    await timeToEnd();
+    await Promise.all(runs.map((run) => presentationOf(run, REQUEST_WITHIN_MS)));
+    await waitForTurnEnd();
     const askedAt = now();
     for (const run of runs) {
       const turn = await on.client.turn(run.id);
@@ -130,7 +135,7 @@ describe(`after SIGKILL and a new start (KILL_SEED=${SEED})`, () => {
     }
   });
 
-  it("an alarm that was due during the outage makes the run resume soon after the start", async () => {
+  it("an alarm that was due while the service was down resumes the run soon after the start", async () => {
     const run = await startRun();
     await sleep(300);
     await on.service.kill();
@@ -138,21 +143,21 @@ describe(`after SIGKILL and a new start (KILL_SEED=${SEED})`, () => {
     const startedAt = now();
     await on.service.start();
     const servedAt = now();
-    const { startedAt: wokenAt } = await nextRequest(run, startedAt, HEARD_WITHIN_MS);
+    const { startedAt: wokenAt } = await nextRequest(run, startedAt, REQUEST_WITHIN_MS);
     console.log(
-      `next call by an overdue alarm: ${Math.round(wokenAt - servedAt)} ms after the service was there`,
+      `next call by an overdue alarm: ${Math.round(wokenAt - servedAt)} ms after the service was ready`,
     );
-    // the overdue alarm, not a new one
+    // the overdue alarm resumed the run, not a new alarm
     expect(wokenAt - servedAt).toBeLessThan(WATCHDOG_MS - 1_000);
-    await presented(run, HEARD_WITHIN_MS);
+    await presentationOf(run, REQUEST_WITHIN_MS);
   });
 });
 
 describe("with no client connected", () => {
   it("a turn runs to its end", async () => {
     const run = await startRun();
-    const { endedAt } = await presented(run, HEARD_WITHIN_MS);
-    await timeToEnd();
+    const { endedAt } = await presentationOf(run, REQUEST_WITHIN_MS);
+    await waitForTurnEnd();
     const askedAt = now();
     const turn = await on.client.turn(run.id);
     expect(turn).toMatchObject({ status: "completed", answer: FINAL });

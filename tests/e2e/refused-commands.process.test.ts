@@ -3,8 +3,8 @@ import { text } from "node:stream/consumers";
 import { describe, expect, it } from "vitest";
 
 /**
- * Invalid arguments of commands for developers, as typed. The command explains the error in one
- * sentence and exits with 2 before it does anything. No command may do nothing and report success.
+ * Developers' commands with invalid arguments. The command must do nothing, print a reason, and
+ * exit with 2.
  */
 const SCRIPTS = {
   simulate: "proof/simulation/main.ts",
@@ -21,7 +21,8 @@ const SCRIPTS = {
 };
 type Name = keyof typeof SCRIPTS;
 
-async function typed(
+/** Runs the command. `complaints`: its output on stderr. */
+async function runCommand(
   name: Name,
   args: readonly string[],
 ): Promise<{ code: number | null; output: string; complaints: string }> {
@@ -34,8 +35,8 @@ async function typed(
 }
 
 /**
- * One refusal of each command by itself, and those that need more than the arguments. The tests
- * beside the parsers have all others.
+ * At least one refusal of each command, and refusals that depend on more than the arguments. The
+ * tests of the argument parsers contain all other refusals.
  */
 const REFUSED: readonly { name: Name; args: string[]; says: string }[] = [
   {
@@ -97,21 +98,21 @@ const REFUSED: readonly { name: Name; args: string[]; says: string }[] = [
   },
 ];
 
-describe("a command for developers", () => {
-  it.each(REFUSED)("refuses $name $args with a reason", async ({ name, args, says }) => {
-    const { code, output, complaints } = await typed(name, args);
+describe("a developers' command", () => {
+  it.each(REFUSED)("prints a reason when it refuses $name $args", async ({ name, args, says }) => {
+    const { code, output, complaints } = await runCommand(name, args);
     expect({ code, output }).toEqual({ code: 2, output: "" });
     expect(complaints.slice(0, says.length)).toBe(says);
   });
 
   it.each(Object.keys(SCRIPTS).filter((name): name is Name => name in SCRIPTS))(
-    "%s lists its options with --help in 80 columns, and refuses others",
+    "%s lists its options with --help in 80 columns, and refuses unknown options",
     async (name) => {
-      const { code, output } = await typed(name, ["--help"]);
+      const { code, output } = await runCommand(name, ["--help"]);
       expect(output).toMatch(new RegExp(`^(npm run ${name}( -- | \\[-- |\n)|Usage: ${name} )`));
       expect(output.split("\n").filter((line) => line.length > 80)).toEqual([]);
       expect(code).toBe(0);
-      const unknown = await typed(name, ["--sedes", "5"]);
+      const unknown = await runCommand(name, ["--sedes", "5"]);
       expect(unknown).toMatchObject({
         code: 2,
         output: "",

@@ -13,27 +13,31 @@ import { broken, judge, misfolded, toEvent } from "./support/verdict";
 import { Watcher } from "./support/watcher";
 
 /**
- * Restore: the service's storage is copied while the service is stopped, deleted, and restored. The
- * sessions of the copy are equal, byte for byte, and continue (I1, I19).
+ * A backup of the service's storage is restored: the storage is copied while the service is
+ * stopped, then deleted, then restored. The restored sessions must be equal, byte for byte, and
+ * must continue (invariants I1 and I19).
  */
+
 const AGAIN = "And in the mountains?";
 const NOTES = "It boils at 100 °C.\n";
-/** 1.2 MB: too large for a row of the session, so its contents are in R2 alone. */
-const HEAP =
+/**
+ * Creates a file of 1.2 MB. It is too large for a row of the session, so only R2 has its contents.
+ */
+const WRITE_HEAP =
   "seq 1 9000 > a && cat a a a a > b && for i in 1 2 3 4 5 6 7; do cat b >> heap; done; rm a b";
-const first = worksOnFiles({
+const firstTurn = worksOnFiles({
   answer: "As the notes say.",
   last: [
     ["write_file", { path: "NOTES.md", content: NOTES }],
-    ["run_command", { command: HEAP }],
+    ["run_command", { command: WRITE_HEAP }],
   ],
 });
-const later = worksOnFiles({
+const secondTurn = worksOnFiles({
   answer: "As the notes of before say.",
   last: [["run_command", { command: "cp NOTES.md more.md && tail -n 1 heap >> more.md" }]],
 });
 const keeper: Script = (situation) =>
-  (situation.question.includes(AGAIN) ? later : first)(situation);
+  (situation.question.includes(AGAIN) ? secondTurn : firstTurn)(situation);
 
 const on = runningService({ ...storyModels(3), keeper });
 const KEEPER = {
@@ -62,8 +66,8 @@ const filesOf = async (session: string, turn: number) =>
     JSON.parse((await ask(`${sessionPath(session)}/turns/${turn}/files`)).body.toString()),
   ).data;
 
-/** Everything that clients can get of a session after its first turn: SHA-256 by request. */
-async function everything(session: string): Promise<Record<string, string>> {
+/** The SHA-256 of everything that a client can read of a session after its first turn. */
+async function hashesOfSession(session: string): Promise<Record<string, string>> {
   const watcher = follow(session);
   await watcher.ended;
   const paths = [
@@ -84,50 +88,55 @@ async function everything(session: string): Promise<Record<string, string>> {
   };
 }
 
-/** A session that has ended and an interrupted one at the time of the copy, and the copy itself. */
-type Original = {
-  over: string;
-  seen: Record<string, string>;
-  open: string;
-  acknowledged: Buffer;
+/** The copy, and the two sessions that it contains. */
+type Backup = {
+  /** Id of a session whose turn had ended, and its hashes before the copy. */
+  endedId: string;
+  endedHashes: Record<string, string>;
+  /** Id of a session whose turn was interrupted by the copy. */
+  openId: string;
+  /** Bytes of its stream that a client had received before the copy. */
+  bytesBefore: Buffer;
+  /** Id of the last event that the client received after the copy. */
   lastId: string;
   copy: StoredCopy;
 };
 
-async function keep(): Promise<Original> {
-  const over = await start([KEEPER]);
-  expect(await on.client.ended(over, 60_000)).toMatchObject({ status: "completed" });
-  const open = await start(STORY_AGENTS);
-  const seen = await everything(over);
-  const watcher = follow(open);
+async function takeBackup(): Promise<Backup> {
+  const endedId = await start([KEEPER]);
+  expect(await on.client.ended(endedId, 60_000)).toMatchObject({ status: "completed" });
+  const openId = await start(STORY_AGENTS);
+  const endedHashes = await hashesOfSession(endedId);
+  const watcher = follow(openId);
   while (!watcher.has("answer.submitted")) await sleep(5);
   await on.service.kill();
-  await sleep(50); // data on its way to the client has arrived
-  const acknowledged = watcher.bytes;
+  await sleep(50); // until the last sent data has arrived at the client
+  const bytesBefore = watcher.bytes;
   const copy = await StoredCopy.take(on.service.stateDir);
-  await on.service.start(); // the service continues after the copy, until its new data is lost
+  await on.service.start(); // the service continues after the copy; its later data will be lost
   await watcher.ended;
   await on.service.kill();
-  return { over, seen, open, acknowledged, lastId: String(watcher.frames.length), copy };
+  const lastId = String(watcher.frames.length);
+  return { endedId, endedHashes, openId, bytesBefore, lastId, copy };
 }
 
 describe("a copy of the service's storage", () => {
-  let kept: Original;
+  let backup: Backup;
   beforeAll(async () => {
-    kept = await keep();
+    backup = await takeBackup();
     await wipe(on.service.stateDir);
     await on.service.start();
-    expect((await ask(sessionPath(kept.over))).status).toBe(404);
+    expect((await ask(sessionPath(backup.endedId))).status).toBe(404);
     await on.service.kill();
-    await kept.copy.putBack(on.service.stateDir);
-    expect(await hashesIn(on.service.stateDir)).toEqual(await kept.copy.hashes());
+    await backup.copy.putBack(on.service.stateDir);
+    expect(await hashesIn(on.service.stateDir)).toEqual(await backup.copy.hashes());
     await on.service.start();
   }, 120_000);
-  afterAll(() => kept?.copy.discard());
+  afterAll(() => backup?.copy.discard());
 
-  it("rejects a client that has seen later events, and sends it no other events instead", async () => {
-    const headers = { accept: "text/event-stream", "last-event-id": kept.lastId };
-    const { status, body } = await ask(`${sessionPath(kept.open)}/events`, headers);
+  it("rejects a client that has received later events, and sends it no events", async () => {
+    const headers = { accept: "text/event-stream", "last-event-id": backup.lastId };
+    const { status, body } = await ask(`${sessionPath(backup.openId)}/events`, headers);
     expect([status, JSON.parse(body.toString())]).toEqual([
       409,
       expect.objectContaining({ code: "event_id_ahead" }),
@@ -135,35 +144,35 @@ describe("a copy of the service's storage", () => {
   });
 
   it("contains an ended session with the same log, status, turn, files and position in the list", async () => {
-    expect(Object.keys(kept.seen)).toEqual(
+    expect(Object.keys(backup.endedHashes)).toEqual(
       expect.arrayContaining(["/turns/1/files/NOTES.md", "/turns/1/files/heap"]),
     );
-    expect(await everything(kept.over)).toEqual(kept.seen);
-    const watcher = follow(kept.over);
+    expect(await hashesOfSession(backup.endedId)).toEqual(backup.endedHashes);
+    const watcher = follow(backup.endedId);
     await watcher.ended;
     const log = watcher.frames.map(toEvent);
-    expect([...broken(log), ...misfolded(log, await on.client.status(kept.over))]).toEqual([]);
+    expect([...broken(log), ...misfolded(log, await on.client.status(backup.endedId))]).toEqual([]);
   });
 
-  it("contains an interrupted session, which continues after its last sent event to one correct end", async () => {
-    const watcher = follow(kept.open);
+  it("contains an interrupted session, which continues after its last sent event and ends correctly", async () => {
+    const watcher = follow(backup.openId);
     await watcher.ended;
-    expect(watcher.bytes.subarray(0, kept.acknowledged.length).equals(kept.acknowledged)).toBe(
+    expect(watcher.bytes.subarray(0, backup.bytesBefore.length).equals(backup.bytesBefore)).toBe(
       true,
     );
-    const status = await on.client.status(kept.open);
+    const status = await on.client.status(backup.openId);
     expect(judge({ frames: watcher.frames, status, requests: [] })).toEqual([]);
   });
 
-  it("lets a session run its next turn, whose agent finds the files of the last one, also files in R2", async () => {
-    await on.client.ask(kept.over, AGAIN);
-    const watcher = follow(kept.over, 2);
+  it("lets a session run its next turn, in which the agent has the files of the previous turn, also files in R2", async () => {
+    await on.client.ask(backup.endedId, AGAIN);
+    const watcher = follow(backup.endedId, 2);
     await watcher.ended;
     expect(watcher.has("turn.completed")).toBe(true);
-    const before = await filesOf(kept.over, 1);
-    const after = await filesOf(kept.over, 2);
+    const before = await filesOf(backup.endedId, 1);
+    const after = await filesOf(backup.endedId, 2);
     expect(after.filter(({ path }) => path !== "more.md")).toEqual(before);
-    const { body } = await ask(`${sessionPath(kept.over)}/turns/2/files/more.md`);
+    const { body } = await ask(`${sessionPath(backup.endedId)}/turns/2/files/more.md`);
     expect(body.toString()).toBe(`${NOTES}9000\n`);
   });
 });

@@ -9,9 +9,10 @@ import { toEvent } from "./support/verdict";
 import { Watcher } from "./support/watcher";
 
 /**
- * With `BACKGROUND_REPLIES = "on"`: a kill of the service neither loses a background reply of the
- * provider nor pays for it again.
+ * With `BACKGROUND_REPLIES = "on"`, the provider continues a reply while the service is down. After
+ * a kill, the service must not lose such a reply, and must not pay for it twice.
  */
+
 const TEXT = Array.from({ length: 60 }, (_, nth) => `word-${nth}`).join(" ");
 const WORD_MS = 50;
 
@@ -30,7 +31,7 @@ beforeEach(async () => {
 });
 afterEach(() => provider.close());
 
-/** A run of one agent that presents at once, followed from its first event. */
+/** Starts a run of one agent and waits until half of its reply is written. */
 async function start(): Promise<{ id: string; watcher: Watcher }> {
   const agents = [{ id: "solo", model: "gpt-5" }];
   const { session_id: id } = await client.start({
@@ -40,7 +41,7 @@ async function start(): Promise<{ id: string; watcher: Watcher }> {
   });
   const watcher = new Watcher(`${service.url}/api/sessions/${id}/turns/1/events`);
   while (!watcher.has("stream.delta")) await sleep(10);
-  // Until more than the first chunk is stored; the provider writes the rest only on demand.
+  // At least two chunks must be stored. The provider writes the second half only on demand.
   while (watcher.frames.filter((frame) => frame.includes("event: stream.delta\n")).length < 2)
     await sleep(10);
   return { id, watcher };
@@ -52,8 +53,8 @@ async function restart(): Promise<void> {
   await service.start();
 }
 
-/** The final text from its deltas, each at the end of the one before. */
-function streamed(events: readonly WireEvent[]): string {
+/** The text of all deltas. Each delta must begin where the previous delta ends. */
+function streamedText(events: readonly WireEvent[]): string {
   const items = events.flatMap((event) => (event.type === "stream.delta" ? event.items : []));
   return items.reduce((text, item) => {
     expect(item.offset).toBe(text.length);
@@ -61,7 +62,7 @@ function streamed(events: readonly WireEvent[]): string {
   }, "");
 }
 
-it("a kill during a reply costs neither a call nor a word", async () => {
+it("a kill during a reply needs no second call and loses no word", async () => {
   const { id, watcher } = await start();
   await restart();
   provider.continueReply();
@@ -69,14 +70,14 @@ it("a kill during a reply costs neither a call nor a word", async () => {
   await watcher.ended;
   const events = watcher.frames.map(toEvent);
   expect(events.at(-1)).toMatchObject({ type: "turn.completed", answer: TEXT });
-  expect(streamed(events)).toBe(TEXT);
+  expect(streamedText(events)).toBe(TEXT);
   expect(provider.asked).toEqual(["create", expect.stringMatching(/^resume after \d+$/)]);
   expect(
     events.filter(({ type }) => type === "call.started" || type === "call.failed"),
   ).toHaveLength(1);
 });
 
-it("a reply that the provider has forgotten is requested again, and the lost one is charged in full", async () => {
+it("if the provider has lost the reply, the call is charged in full and a new call is made", async () => {
   const { id, watcher } = await start();
   await service.kill();
   provider.forget();
@@ -100,7 +101,7 @@ it("a reply that the provider has forgotten is requested again, and the lost one
   expect(provider.asked.filter((what) => what === "create")).toHaveLength(2);
 });
 
-it("a cancelled run also cancels the reply at the provider", async () => {
+it("when a run is cancelled, the service also cancels the reply at the provider", async () => {
   const { id, watcher } = await start();
   await client.cancel(id);
   await watcher.ended;

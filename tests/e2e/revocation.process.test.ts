@@ -8,10 +8,14 @@ import { type SimulatedProviders, startSimulatedProviders } from "../../simulate
 import { RunResponseSchema } from "../../src/protocol/api";
 import { bearer, KEYED, newKey } from "./support/keyed";
 
-/** A5 with the service's real times: how soon a revoked key is rejected. */
+/** How soon a revoked key is rejected (A5). The service uses its real time limits. */
 const CLOSED_WITHIN_MS = 60_000;
 
-const [admin, lost, kept] = [newKey("acme", "admin"), newKey("acme", "run"), newKey("acme", "run")];
+const [admin, revoked, active] = [
+  newKey("acme", "admin"),
+  newKey("acme", "run"),
+  newKey("acme", "run"),
+];
 let service: ServiceProcess;
 let providers: SimulatedProviders;
 
@@ -19,7 +23,7 @@ beforeAll(async () => {
   providers = await startSimulatedProviders({ models: { mute: hangs("headers") } });
   service = await ServiceProcess.prepare(
     KEYED,
-    [admin, lost, kept].map(({ statement }) => statement),
+    [admin, revoked, active].map(({ statement }) => statement),
   );
   await service.start();
 });
@@ -35,9 +39,10 @@ const ask = (key: string, path: string, method = "GET", body?: unknown) =>
     ...(body === undefined ? {} : { body: JSON.stringify(body) }),
   });
 
+/** An open stream. `text` returns all data so far, `endedAt` the time of its end or null. */
 type Stream = { status: number; text(): string; endedAt(): number | null; close(): void };
 
-/** A stream that is read as it arrives. */
+/** Opens a stream. */
 function open(path: string, headers: Record<string, string>): Promise<Stream> {
   return new Promise((resolve, reject) => {
     const request = get(
@@ -75,25 +80,25 @@ describe("A5 a key that is revoked", () => {
     };
     const body = { question: "When does water boil?", config: { agents: [{ id: "a", backend }] } };
     const run = RunResponseSchema.parse(
-      await (await ask(lost.key, "/api/runs", "POST", body)).json(),
+      await (await ask(revoked.key, "/api/runs", "POST", body)).json(),
     );
     const path = `/api/sessions/${run.session_id}`;
     const ticketOf = async () =>
       z
         .object({ ticket: z.string() })
-        .parse(await (await ask(lost.key, `${path}/tickets`, "POST")).json()).ticket;
-    const own = await open(`${path}/events`, bearer(lost.key));
+        .parse(await (await ask(revoked.key, `${path}/tickets`, "POST")).json()).ticket;
+    const own = await open(`${path}/events`, bearer(revoked.key));
     const byTicket = await open(`${path}/turns/1/events?ticket=${await ticketOf()}`, {});
-    const others = await open(`${path}/events`, bearer(kept.key));
+    const others = await open(`${path}/events`, bearer(active.key));
     const unused = await ticketOf();
     expect([own, byTicket, others].map(({ status }) => status)).toEqual([200, 200, 200]);
 
-    expect((await ask(admin.key, `/api/keys/${lost.id}`, "DELETE")).status).toBe(200);
+    expect((await ask(admin.key, `/api/keys/${revoked.id}`, "DELETE")).status).toBe(200);
     const revokedAt = performance.now();
     const refused = [
-      await ask(lost.key, path),
-      await ask(lost.key, "/api/runs", "POST", body),
-      await ask(lost.key, `${path}/cancel`, "POST"),
+      await ask(revoked.key, path),
+      await ask(revoked.key, "/api/runs", "POST", body),
+      await ask(revoked.key, `${path}/cancel`, "POST"),
       await fetch(`${service.url}${path}/events?ticket=${unused}`),
     ];
     expect(refused.map(({ status }) => status)).toEqual([401, 401, 401, 401]);
@@ -102,17 +107,17 @@ describe("A5 a key that is revoked", () => {
       expect(performance.now() - revokedAt).toBeLessThan(CLOSED_WITHIN_MS);
       await sleep(50);
     }
-    const after = [own, byTicket].map(({ endedAt }) =>
+    const delays = [own, byTicket].map(({ endedAt }) =>
       Math.round((endedAt() ?? Number.NaN) - revokedAt),
     );
-    console.log(`closed ${after.join(" and ")} ms after the key was revoked`);
+    console.log(`closed ${delays.join(" and ")} ms after the key was revoked`);
     expect(own.text()).toContain("event: call.started");
-    // The run itself belongs to the tenant: it continues, and other keys still follow it.
+    // The run belongs to the tenant, so it continues, and other keys can still read it.
     expect(others.endedAt()).toBeNull();
-    expect(await (await ask(kept.key, `${path}/turns/1`)).json()).toMatchObject({
+    expect(await (await ask(active.key, `${path}/turns/1`)).json()).toMatchObject({
       status: "running",
     });
-    expect((await ask(kept.key, path, "DELETE")).status).toBe(204);
+    expect((await ask(active.key, path, "DELETE")).status).toBe(204);
     others.close();
   });
 });

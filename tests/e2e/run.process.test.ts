@@ -4,14 +4,12 @@ import path from "node:path";
 import { text } from "node:stream/consumers";
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
 
-/** `scripts/run.mjs` must be invisible: a script behaves as if Node ran it directly. */
+/** A script that `scripts/run.mjs` runs must behave as if Node ran the script directly. */
 
-/**
- * Only prevents an endless wait: a busy machine takes seconds to start a process and compile its
- * script.
- */
-const HEARD_WITHIN_MS = 60_000;
+/** Long, because a busy machine needs seconds to start a process and to compile its script. */
+const OUTPUT_WITHIN_MS = 60_000;
 let dir = "";
+/** Writes a script and returns its path. */
 const entry = (name: string, text: string) => {
   const file = path.join(dir, name);
   writeFileSync(file, text);
@@ -29,7 +27,7 @@ beforeAll(() => {
 afterAll(() => rmSync(dir, { recursive: true }));
 
 describe("scripts/run.mjs", () => {
-  it("passes arguments, stdin and the exit code on", () => {
+  it("forwards the arguments, stdin and the exit code", () => {
     const file = entry(
       "echo.ts",
       `process.stdin.setEncoding("utf8").on("data", (text) => console.log(JSON.stringify([process.argv.slice(2), text])));
@@ -50,7 +48,7 @@ describe("scripts/run.mjs", () => {
     expect(run(file).stdout).toBe("true x\n");
   });
 
-  it("loads a module behind import() only when the script does, and its packages too", () => {
+  it("loads a module and its packages only when the script calls import()", () => {
     entry("unavailable.ts", `import "no-such-package"; console.log("loaded");`);
     const file = entry(
       "lazy.ts",
@@ -62,7 +60,7 @@ describe("scripts/run.mjs", () => {
     expect(stderr).toContain("no-such-package");
   });
 
-  it("starts several times at once, while the bundle is written again", async () => {
+  it("starts the same script several times concurrently, although each start writes the bundle", async () => {
     entry("part.ts", `export const part = "whole";`);
     const file = entry("again.ts", `const { part } = await import("./part"); console.log(part);`);
     const outputs = await Promise.all(
@@ -73,26 +71,29 @@ describe("scripts/run.mjs", () => {
     expect(outputs).toEqual(Array(4).fill("whole\n"));
   });
 
-  it("names the line of the source when a script throws", () => {
+  it("prints the line of the source file when a script throws", () => {
     const file = entry("throws.ts", `type A = string;\nconst a: A = "x";\nthrow new Error(a);`);
     const { status, stderr } = run(file);
     expect(status).toBe(1);
     expect(stderr).toContain("throws.ts:3");
   });
 
-  it.each(["start", "proof"])("npm passes every argument to %s, also Node's own", (name) => {
-    const missing = spawnSync(
-      "npm",
-      ["run", "--silent", name, "--", "--env-file", "there-is-none"],
-      { encoding: "utf8" },
-    );
-    expect(missing.status).not.toBe(9);
-    expect(missing.stderr).not.toContain("node: ");
-    if (name === "start")
-      expect(missing.stderr).toBe("--env-file there-is-none: there is no such file.\n");
-  });
+  it.each(["start", "proof"])(
+    "npm passes every argument to %s, also arguments that Node.js knows",
+    (name) => {
+      const missing = spawnSync(
+        "npm",
+        ["run", "--silent", name, "--", "--env-file", "there-is-none"],
+        { encoding: "utf8" },
+      );
+      expect(missing.status).not.toBe(9);
+      expect(missing.stderr).not.toContain("node: ");
+      if (name === "start")
+        expect(missing.stderr).toBe("--env-file there-is-none: there is no such file.\n");
+    },
+  );
 
-  it("lists the campaigns of the size change without a name", () => {
+  it("lists the campaigns of the size `change` if no campaign is named", () => {
     const { status, stdout } = spawnSync("npm", ["run", "--silent", "proof", "--", "--list"], {
       encoding: "utf8",
     });
@@ -111,7 +112,7 @@ describe("scripts/run.mjs", () => {
   it.each([
     { name: "a script", args: ["scripts/run.mjs", "cli/main.ts", "--help"] },
     { name: "the tests", args: ["scripts/check-node.mjs"] },
-  ])("names a remedy instead of starting $name on a Node that is too old", ({ args }) => {
+  ])("explains what to install, and does not start $name, if Node.js is too old", ({ args }) => {
     const old = `Object.defineProperty(process, "versions", { value: { ...process.versions, node: "20.20.2" } })`;
     const preload = `data:text/javascript,${encodeURIComponent(old)}`;
     const { status, stdout, stderr } = spawnSync(process.execPath, ["--import", preload, ...args], {
@@ -121,7 +122,7 @@ describe("scripts/run.mjs", () => {
     expect(stderr).toMatch(/^Node 22\.12 or newer is needed; this is Node 20\.20\.2\. .*\n$/);
   });
 
-  it("leaves signals to the script", async () => {
+  it("forwards signals to the script", async () => {
     const file = entry(
       "signal.ts",
       `process.on("SIGTERM", () => process.exit(42)); setInterval(() => {}, 1000); console.log("up");`,
@@ -133,7 +134,7 @@ describe("scripts/run.mjs", () => {
     expect(await code).toBe(42);
   });
 
-  it("ends when npm was ended, although the shell between them passes no signal on", async () => {
+  it("ends when npm ends, although the shell between them forwards no signal", async () => {
     const file = entry(
       "orphan.ts",
       `process.on("SIGTERM", () => { console.log("told"); process.exit(); }); setInterval(() => {}, 1000); console.log("up");`,
@@ -149,8 +150,8 @@ describe("scripts/run.mjs", () => {
     shell.stdout.setEncoding("utf8").on("data", (text: string) => {
       printed += text;
     });
-    await vi.waitFor(() => expect(printed).toBe("up\n"), HEARD_WITHIN_MS);
+    await vi.waitFor(() => expect(printed).toBe("up\n"), OUTPUT_WITHIN_MS);
     shell.kill("SIGTERM");
-    await vi.waitFor(() => expect(printed).toBe("up\ntold\n"), HEARD_WITHIN_MS);
+    await vi.waitFor(() => expect(printed).toBe("up\ntold\n"), OUTPUT_WITHIN_MS);
   });
 });

@@ -8,11 +8,12 @@ import { type RawServer, startRawServer } from "../../simulated/raw-server";
 import { bearer, KEYED, newKey } from "./support/keyed";
 
 /**
- * A tenant's secret, from the command line that sets it to the tool server that receives it, in the
- * real runtime.
+ * A tenant's secret in the real runtime, from the command that sets the secret to the tool server
+ * that receives it.
  */
+
 const CANARY = "tenant-canary-value-31d7aa";
-const NEXT = "tenant-canary-next-9e02bc";
+const NEXT_CANARY = "tenant-canary-next-9e02bc";
 const [admin, runner, stranger] = [
   newKey("acme", "admin"),
   newKey("acme", "run"),
@@ -27,7 +28,7 @@ beforeAll(async () => {
   providers = await startSimulatedProviders({ models: { looker: model } });
   tools = await startRawServer();
   tools.answer((response, { headers }) => {
-    // A server that repeats its credentials: the tenant's events must not contain them.
+    // The server repeats its credentials. The events of the run must not contain them.
     response
       .writeHead(200, { "content-type": "application/json" })
       .end(JSON.stringify({ you_sent: headers }));
@@ -81,7 +82,8 @@ const config = () => ({
 });
 const start = (key: string) =>
   ask(key, "/api/runs", "POST", { question: "When does water boil?", config: config() });
-const ended = async ({ session_id }: RunResponse, turn: number) => {
+/** Waits until the turn has completed. Returns its events. */
+const eventsAtEnd = async ({ session_id }: RunResponse, turn: number) => {
   await expect
     .poll(
       async () =>
@@ -93,10 +95,11 @@ const ended = async ({ session_id }: RunResponse, turn: number) => {
     .toBe("completed");
   return (await ask(runner.key, `/api/sessions/${session_id}/turns/${turn}/events`)).text();
 };
-const sent = () => tools.received.map(({ headers }) => headers.authorization);
+/** The `Authorization` headers that the tool server received. */
+const sentCredentials = () => tools.received.map(({ headers }) => headers.authorization);
 
 describe("a tenant's secret", () => {
-  it("is set through a pipe, reaches only the tool server, and ends with its deletion", {
+  it("is read from a pipe, is sent only to the tool server, and is no longer sent after its deletion", {
     timeout: 180_000,
   }, async () => {
     expect((await start(runner.key)).status).toBe(422);
@@ -110,31 +113,31 @@ describe("a tenant's secret", () => {
     expect(listed.stdout).toContain("ITEMS_KEY");
 
     const run = RunResponseSchema.parse(await (await start(runner.key)).json());
-    const events = await ended(run, 1);
+    const events = await eventsAtEnd(run, 1);
     expect(events).toContain("you_sent");
-    expect(new Set(sent())).toEqual(new Set([`Bearer ${CANARY}`]));
+    expect(new Set(sentCredentials())).toEqual(new Set([`Bearer ${CANARY}`]));
     expect((await start(stranger.key)).status).toBe(422);
 
-    await cli(["secrets", "set", "ITEMS_KEY", ...place], NEXT);
+    await cli(["secrets", "set", "ITEMS_KEY", ...place], NEXT_CANARY);
     await ask(runner.key, `/api/sessions/${run.session_id}/turns`, "POST", {
       question: "And on a mountain?",
     });
-    const later = await ended(run, 2);
-    expect(sent().at(-1)).toBe(`Bearer ${NEXT}`);
+    const later = await eventsAtEnd(run, 2);
+    expect(sentCredentials().at(-1)).toBe(`Bearer ${NEXT_CANARY}`);
 
-    const before = sent().length;
+    const before = sentCredentials().length;
     expect((await cli(["secrets", "delete", "ITEMS_KEY", "--yes"])).code).toBe(0);
     await ask(runner.key, `/api/sessions/${run.session_id}/turns`, "POST", {
       question: "And in a pot?",
     });
-    const last = await ended(run, 3);
+    const last = await eventsAtEnd(run, 3);
     expect(last).toContain("the service has no ITEMS_KEY");
-    expect([sent().length, (await start(runner.key)).status]).toEqual([before, 422]);
+    expect([sentCredentials().length, (await start(runner.key)).status]).toEqual([before, 422]);
 
     const outputs = [events, later, last, service.log, set.stdout, set.stderr, listed.stdout].join(
       "\n",
     );
-    for (const secret of [CANARY, NEXT]) {
+    for (const secret of [CANARY, NEXT_CANARY]) {
       for (const form of [secret, btoa(secret), encodeURIComponent(secret)])
         expect(outputs).not.toContain(form);
     }

@@ -14,7 +14,10 @@ import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
 import { z } from "zod";
 import { freePort } from "../../simulated/service/loopback";
 
-/** The scripts like a newcomer runs them: in their own clone that was never set up. */
+/**
+ * The tests run the scripts as a newcomer does: in a new clone that was never set up. The clone has
+ * these parts.
+ */
 const PARTS = [
   "package.json",
   "package-lock.json",
@@ -36,7 +39,8 @@ const PARTS = [
 let clone = "";
 
 beforeAll(() => {
-  // Inside the repository, because the bundler follows links to packages only from there.
+  // Inside the repository, because elsewhere the bundler does not follow the link to
+  // `node_modules`.
   clone = mkdtempSync(path.resolve("node_modules/.clone-test-"));
   for (const part of PARTS) cpSync(part, path.join(clone, part), { recursive: true });
   symlinkSync(path.resolve("node_modules"), path.join(clone, "node_modules"));
@@ -50,7 +54,7 @@ const script = (name: string, ...args: string[]) =>
   });
 
 describe("npm run setup", () => {
-  it("creates the missing files of a fresh clone, adds missing settings to existing ones, then has nothing to do", () => {
+  it("creates the missing files of a new clone, adds missing settings to an existing file, and then has nothing to do", () => {
     const first = script("setup");
     expect(first.stderr).toBe("");
     expect(first.stdout).toContain(".dev.vars");
@@ -104,8 +108,8 @@ type ServiceProcess = {
   healthz: string;
 };
 
-/** `npm start` until it responds. */
-async function started(port: number, ...args: string[]): Promise<ServiceProcess> {
+/** Runs `npm start` and waits until the service responds. */
+async function startService(port: number, ...args: string[]): Promise<ServiceProcess> {
   const child = spawn(
     process.execPath,
     ["scripts/run.mjs", "scripts/start.ts", "--port", String(port), ...args],
@@ -134,7 +138,7 @@ const runtimesBelow = ({ child }: ServiceProcess): number[] =>
     .filter(Boolean)
     .map(Number);
 
-/** An ended process without a waiting parent (state Z) does not run. */
+/** Whether the process runs. A process in state Z (zombie) has ended. */
 const isRunning = (pid: number): boolean =>
   /^[^Z]/.test(
     spawnSync("ps", ["-o", "stat=", "-p", String(pid)], { encoding: "utf8" }).stdout.trim(),
@@ -156,10 +160,10 @@ describe("npm start", () => {
     rmSync(path.join(clone, "migrations/0999_later.sql"), { force: true });
   });
 
-  it("serves on loopback only, prints the next command, and leaves nothing behind at its end", async () => {
+  it("serves on loopback only, prints the next command, and leaves no process behind when it ends", async () => {
     const port = await freePort();
-    const { child, printed, ended, healthz } = await started(port);
-    // A server bound to every address would answer on this one too.
+    const { child, printed, ended, healthz } = await startService(port);
+    // A server that listens on every address would also respond here.
     await expect(fetch(healthz.replace("127.0.0.1", "127.0.0.2"))).rejects.toThrow();
     expect(printed()).toContain(`npm run ask -- --server http://127.0.0.1:${port} `);
     child.kill("SIGINT");
@@ -167,10 +171,10 @@ describe("npm start", () => {
     await expect(fetch(healthz)).rejects.toThrow();
   });
 
-  it("finds its stored data again, and refuses a second service on the same storage", async () => {
+  it("still has its stored data after a restart, and refuses a second service on the same storage", async () => {
     const [port, other] = [await freePort(), await freePort()];
     const place = ["--persist-to", "data"];
-    const first = await started(port, ...place);
+    const first = await startService(port, ...place);
     const run = await fetch(`http://127.0.0.1:${port}/api/runs`, JSON_BODY);
     const { session_id: session } = z.object({ session_id: z.string() }).parse(await run.json());
 
@@ -187,15 +191,15 @@ describe("npm start", () => {
 
     first.child.kill("SIGTERM");
     expect(await first.ended).toBe(143);
-    const again = await started(port, ...place);
+    const again = await startService(port, ...place);
     expect((await fetch(`http://127.0.0.1:${port}/api/sessions/${session}`)).status).toBe(200);
     again.child.kill("SIGTERM");
     await again.ended;
   });
 
-  it("restarts its runtime after an end, and ends the runtime of a killed service", async () => {
+  it("restarts its runtime after a crash, and ends the runtime that a killed service left behind", async () => {
     const port = await freePort();
-    const first = await started(port);
+    const first = await startService(port);
     const [runtime = 0] = runtimesBelow(first);
     process.kill(runtime, "SIGKILL");
     await vi.waitFor(() => expect(first.printed()).toContain("It is started again"));
@@ -207,7 +211,7 @@ describe("npm start", () => {
     first.child.kill("SIGKILL");
     await first.ended;
     expect(isRunning(orphan)).toBe(true);
-    const second = await started(port);
+    const second = await startService(port);
     expect(isRunning(orphan)).toBe(false);
     second.child.kill("SIGTERM");
     await second.ended;

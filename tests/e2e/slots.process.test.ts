@@ -10,8 +10,8 @@ import { toSituation } from "../../simulated/providers/situation";
 import { runningService } from "./support/running-service";
 
 /**
- * The platform lets six requests of an object wait for headers; four are for models. Local workerd
- * has no such limit.
+ * On Cloudflare, at most six requests of an object may wait for headers. The service uses four of
+ * them for models. Local workerd has no such limit.
  */
 const SLOTS = 4;
 const TEAM = 12;
@@ -24,8 +24,8 @@ const LONG = Array.from(
 
 const answering = (answer: string) => answersThenVotes({ answer, presentation: BEST });
 const MODELS = {
-  // The first byte takes a while. The rest takes far longer than twelve first bytes in four slots,
-  // also on a slow machine.
+  // The rest of a reply takes far longer than the first bytes of twelve replies in four slots, also
+  // on a slow machine. So all twelve replies are streamed concurrently.
   crowd: paced({ ttftMs: 300, tokensPerSecond: 15 }, answering(LONG)),
   good: paced({ ttftMs: 100, tokensPerSecond: 200 }, answering(BEST)),
   broken: alwaysFails(500),
@@ -37,15 +37,15 @@ const on = runningService(MODELS);
 const requestsFor = (question: string): RecordedRequest[] =>
   on.providers.requests().filter(({ asked }) => toSituation(asked).question === question);
 
-/** A request as if it started with its first byte. */
+/** The request with the time of its first byte as its start. */
 const fromFirstByte = (request: RecordedRequest): RecordedRequest => ({
   ...request,
   startedAt: request.firstByteAt ?? Number.NaN,
 });
 
 /**
- * A call that yields its slot is released before the next is sent; but the server may notice it
- * later on another connection.
+ * A call that yields its slot is closed before the next call is sent. The server may notice this
+ * close later, because both calls use different connections.
  */
 const CLOSE_DELAY_MS = 1_000;
 const asReleased = (request: RecordedRequest): RecordedRequest =>
@@ -53,12 +53,9 @@ const asReleased = (request: RecordedRequest): RecordedRequest =>
     ? { ...request, endedAt: request.endedAt - CLOSE_DELAY_MS }
     : request;
 
-/**
- * The teams run concurrently, each in its own object, because one of them takes half a minute to
- * give up its member.
- */
+/** The teams run concurrently, each in its own object, because one of them needs half a minute. */
 describe.concurrent("a large team", () => {
-  it(`of ${TEAM} reaches consensus with at most ${SLOTS} calls waiting for headers, while all stream concurrently`, async () => {
+  it(`of ${TEAM} reaches consensus with at most ${SLOTS} calls waiting for headers, while all replies are streamed concurrently`, async () => {
     const question = "When does water boil, all of you?";
     const agents = Array.from({ length: TEAM }, (_, index) => ({
       id: `agent-${index}`,
@@ -77,10 +74,10 @@ describe.concurrent("a large team", () => {
   });
 });
 
-describe.concurrent("a team with one bad member ends with a correct answer", () => {
+describe.concurrent("a team ends with a correct answer although it has one member", () => {
   it.each([
-    { name: "that always gets 500", model: "broken", seconds: 600 },
-    { name: "that hangs", model: "mute", seconds: 15 },
+    { name: "whose provider always responds with 500", model: "broken", seconds: 600 },
+    { name: "whose provider hangs", model: "mute", seconds: 15 },
   ] as const)("$name", async ({ name, model, seconds }) => {
     const question = `When does water boil, you ${name}?`;
     const agents = [
@@ -99,22 +96,22 @@ describe.concurrent("a team with one bad member ends with a correct answer", () 
       config,
     });
     const turn = await on.client.ended(id, 120_000);
-    console.log(`with one ${name}: ${Math.round(performance.now() - startedAt)} ms`);
+    console.log(`with one member ${name}: ${Math.round(performance.now() - startedAt)} ms`);
     expect(turn).toMatchObject({ status: "completed", finish_reason: "consensus", answer: BEST });
     const { agents: states } = await on.client.status(id);
     expect(["error", "timeout"]).toContain(states["bad"]?.status);
   });
 });
 
-describe.concurrent("a team with mostly members that hang without headers", () => {
-  it("receives the others' answers as soon as the hanging calls yield", async () => {
+describe.concurrent("a team in which most members' calls hang without headers", () => {
+  it("receives the answers of the other members as soon as the hanging calls yield their slots", async () => {
     const question = "When does water boil, you who speak?";
     const mute = Array.from({ length: SLOTS }, (_, index) => ({
       id: `mute-${index}`,
       model: "mute",
     }));
     const speaking = ["first", "second"].map((id) => ({ id, model: "good" }));
-    // As much again is left for a decision.
+    // The decision gets the same time again.
     const seconds = Math.ceil((HEADER_LIMIT_MS / 1_000 + 30) / 2);
     const config = {
       timeout_settings: { initial_round_timeout_seconds: seconds, round_timeout_grace_seconds: 0 },
@@ -134,7 +131,7 @@ describe.concurrent("a team with mostly members that hang without headers", () =
     );
     console.log(`with ${SLOTS} mute of ${SLOTS + 2}: answers after ${answeredAt.join(" and ")} ms`);
     expect(answeredAt).toHaveLength(2);
-    // not only when the timeouts of the hanging calls end
+    // long before the hanging calls time out
     expect(Math.max(...answeredAt)).toBeLessThan(HEADER_LIMIT_MS + 20_000);
     const yielded = events.filter(
       (event) => event.type === "call.failed" && /waited for a slot/.test(event.message),

@@ -20,13 +20,14 @@ import { LOCAL } from "./support/local";
 import { ServiceClient } from "./support/service-client";
 
 /**
- * Whole runs of teams with tool servers: the protocol's own reference server over HTTP, the service
- * as shipped, and kills of either.
+ * Whole runs of teams that use MCP servers. Most tests use the reference server of the protocol
+ * over HTTP. Some tests kill the service or that server.
  */
 
-/** Long enough for an event in the middle of the call, also on a busy machine. */
+/** A call of 10 s: long enough for a kill in the middle of it, also on a busy machine. */
 const LONG = ["mcp__box__trigger-long-running-operation", { duration: 10, steps: 20 }] as const;
 const ECHO = (message: string) => ["mcp__box__echo", { message }] as const;
+/** A script that calls these tools before its answer and before its presentation (`last`). */
 const uses = (
   first: readonly (readonly [string, object])[],
   answer: string,
@@ -61,8 +62,12 @@ let providers: SimulatedProviders;
 let client: ServiceClient;
 let everything: Awaited<ReturnType<typeof startEverything>>;
 let recorder: Awaited<ReturnType<typeof startRecordingToolServer>>;
+/** Another address of the same server. The operator declares its tools as safe to repeat. */
 let trusted: Awaited<ReturnType<typeof startRecordingToolServer>>;
-/** Servers of one test each; the service knows the origins of all tool servers from its start. */
+/**
+ * Servers that only one test uses. They start before the service, because the service must know
+ * their origins at its start. `changing` gets a changed tool. `resting` is unused after a run.
+ */
 let changing: Awaited<ReturnType<typeof scriptedServer>>;
 let resting: Awaited<ReturnType<typeof scriptedServer>>;
 const changingScript: Script = {
@@ -103,7 +108,8 @@ afterEach(async () => {
 });
 
 /**
- * A run of agents with these models, named after them, with a tool server `box` at this address.
+ * Starts a run with one agent for each model. The agents, except `plain`, have a tool server `box`
+ * at this URL.
  */
 async function start(
   models: readonly (keyof typeof MODELS)[],
@@ -121,8 +127,8 @@ async function start(
   return id;
 }
 
-/** Waits until the run has logged an event of this type. */
-async function logged(id: string, type: WireEvent["type"]): Promise<void> {
+/** Waits until the log has an event of this type. */
+async function waitForEvent(id: string, type: WireEvent["type"]): Promise<void> {
   const giveUpAt = performance.now() + 30_000;
   while (!(await client.events(id)).some((event) => event.type === type)) {
     if (performance.now() > giveUpAt) throw new Error(`${id} logged no ${type}.\n${service.log}`);
@@ -130,8 +136,8 @@ async function logged(id: string, type: WireEvent["type"]): Promise<void> {
   }
 }
 
-/** Ends of tools, as `agent tool outcome`. */
-const ends = (events: readonly WireEvent[]): string[] =>
+/** The tool calls that have ended, each as `agent tool outcome`. */
+const endedCalls = (events: readonly WireEvent[]): string[] =>
   events.flatMap((event) => {
     if (event.type === "tool.completed") return [`${event.agent} ${event.name} ${event.outcome}`];
     return event.type === "tool.unknown" || event.type === "tool.interrupted"
@@ -139,7 +145,7 @@ const ends = (events: readonly WireEvent[]): string[] =>
       : [];
   });
 
-it("three agents use a server's tools, answer, vote, and the winner uses them to present", async () => {
+it("three agents use a server's tools, answer and vote, and the winner uses a tool before its presentation", async () => {
   const id = await start(["echoer", "adder", "both"], recorder.url, { "X-Key": "${BOX_KEY}" });
   const turn = await client.ended(id, 60_000);
   expect(turn).toMatchObject({
@@ -156,7 +162,7 @@ it("three agents use a server's tools, answer, vote, and the winner uses them to
   expect(listings[0]?.tools.map(({ tool }) => tool)).toEqual(
     expect.arrayContaining(["echo", "get-sum"]),
   );
-  expect(ends(events).sort()).toEqual([
+  expect(endedCalls(events).sort()).toEqual([
     "adder mcp__box__get-sum ok",
     "both mcp__box__echo ok",
     "both mcp__box__get-sum ok",
@@ -173,10 +179,10 @@ it("three agents use a server's tools, answer, vote, and the winner uses them to
   expect(JSON.stringify([events, providers.requests().map(({ body }) => body)])).not.toContain(KEY);
 });
 
-it("a call is not repeated after a kill of the service, and the agent is told that its outcome is unknown", async () => {
+it("a call is not repeated after a kill of the service, and the log says that its outcome is unknown", async () => {
   const before = recorder.calls().length;
   const id = await start(["patient", "plain"], recorder.url);
-  await logged(id, "tool.started");
+  await waitForEvent(id, "tool.started");
   await expect.poll(() => recorder.calls().length, { timeout: 10_000 }).toBe(before + 1);
   await service.kill();
   await service.start();
@@ -184,28 +190,31 @@ it("a call is not repeated after a kill of the service, and the agent is told th
   expect(recorder.calls().slice(before)).toMatchObject([
     { name: "trigger-long-running-operation" },
   ]);
-  expect(ends(await client.events(id))).toEqual([`patient ${LONG[0]} tool.unknown`]);
+  expect(endedCalls(await client.events(id))).toEqual([`patient ${LONG[0]} tool.unknown`]);
 });
 
-it("a call is repeated if operator and server declare the tool safe", async () => {
+it("a call is repeated after a kill if the operator and the server declare the tool safe", async () => {
   const id = await start(["patient", "plain"], trusted.url);
-  await logged(id, "tool.started");
+  await waitForEvent(id, "tool.started");
   await expect.poll(() => trusted.calls().length, { timeout: 10_000 }).toBe(1);
   await service.kill();
   await service.start();
   expect(await client.ended(id, 60_000)).toMatchObject({ status: "completed" });
-  const [first, again] = trusted.calls();
+  const [first, repeated] = trusted.calls();
   expect(trusted.calls()).toHaveLength(2);
-  expect(again?.meta[CALL_KEY]).toBe(first?.meta[CALL_KEY]);
+  expect(repeated?.meta[CALL_KEY]).toBe(first?.meta[CALL_KEY]);
   const events = await client.events(id);
-  expect(ends(events)).toEqual([`patient ${LONG[0]} tool.interrupted`, `patient ${LONG[0]} ok`]);
+  expect(endedCalls(events)).toEqual([
+    `patient ${LONG[0]} tool.interrupted`,
+    `patient ${LONG[0]} ok`,
+  ]);
   expect(events.filter(({ type }) => type === "tools.listed")).toHaveLength(1);
 });
 
 it("a cancelled run cancels the call at the server", async () => {
   const before = recorder.calls().length;
   const id = await start(["patient", "plain"], recorder.url);
-  await logged(id, "tool.started");
+  await waitForEvent(id, "tool.started");
   await expect.poll(() => recorder.calls().length, { timeout: 10_000 }).toBe(before + 1);
   await client.cancel(id);
   const giveUpAt = performance.now() + 30_000; // only prevents an endless wait
@@ -215,7 +224,7 @@ it("a cancelled run cancels the call at the server", async () => {
   expect(isReported()).toBe(true);
 });
 
-it("pins survive a kill of the service: a changed tool is disabled, and an event says so", async () => {
+it("the service remembers the tools after a kill: a changed tool is disabled, and an event reports it", async () => {
   const id = await start(["actor"], changing.url);
   expect(await client.ended(id, 30_000)).toMatchObject({ status: "completed" });
   await service.kill();
@@ -243,24 +252,27 @@ it("pins survive a kill of the service: a changed tool is disabled, and an event
   ]);
 });
 
-it("connections are closed soon after the work, and the server is notified", async () => {
+it("a connection is closed soon after its last use, and the server is notified", async () => {
   await client.ended(await start(["plain", "adder"], resting.url), 30_000);
-  const ends = () => resting.received.filter(({ method }) => method === "DELETE").length;
-  await expect.poll(ends, { timeout: 2 * TOOL_SERVERS.restMs + 5_000, interval: 500 }).toBe(1);
+  const closedConnections = () =>
+    resting.received.filter(({ method }) => method === "DELETE").length;
+  await expect
+    .poll(closedConnections, { timeout: 2 * TOOL_SERVERS.restMs + 5_000, interval: 500 })
+    .toBe(1);
 });
 
-it("a kill of the server during a call ends neither its agent nor the others", async () => {
+it("after a kill of the server during a call, all agents continue", async () => {
   const before = recorder.calls().length;
   const id = await start(["patient", "adder", "plain"], recorder.url);
   await expect
-    .poll(async () => ends(await client.events(id)).length, { timeout: 30_000 })
+    .poll(async () => endedCalls(await client.events(id)).length, { timeout: 30_000 })
     .toBeGreaterThan(0);
   await expect.poll(() => recorder.calls().length, { timeout: 10_000 }).toBe(before + 2);
   await everything.kill();
   const turn = await client.ended(id, 60_000);
   expect(turn).toMatchObject({ status: "completed" });
   const events = await client.events(id);
-  expect(ends(events)).toContain(`patient ${LONG[0]} tool.unknown`);
+  expect(endedCalls(events)).toContain(`patient ${LONG[0]} tool.unknown`);
   expect(events.filter(({ type }) => type === "agent.failed")).toEqual([]);
   expect(
     events.flatMap((event) => (event.type === "answer.submitted" ? [event.agent] : [])).sort(),

@@ -4,7 +4,7 @@ import { ServiceProcess } from "../../simulated/service/service-process";
 import { RunResponseSchema, TurnResponseSchema } from "../../src/protocol/api";
 import { LOCAL } from "./support/local";
 
-/** An unreachable provider, and a tenant with a daily budget. */
+/** Runs of a tenant with a daily budget, while the provider is unreachable. */
 const USD_PER_DAY = 1;
 const WITHIN_MS = 60_000;
 
@@ -23,7 +23,7 @@ const ask = (path: string, body?: unknown) =>
     ...(body === undefined ? {} : { body: JSON.stringify(body) }),
   });
 
-it("a provider that is unreachable costs the turn and the day nothing, and is named (A2)", async () => {
+it("a turn with an unreachable provider costs nothing, and its error names the provider (A2)", async () => {
   const host = `127.0.0.1:${await freePort()}`;
   const backend = {
     type: "openai",
@@ -56,14 +56,14 @@ it("a provider that is unreachable costs the turn and the day nothing, and is na
     expect(seconds).toBeGreaterThanOrEqual(10);
     expect(seconds).toBeLessThan(30);
   }
-  // Nothing of the day is spent or reserved: a run may use the whole budget.
-  const whole = await ask("/api/runs", {
+  // Nothing of the daily budget is spent or reserved, so a run may use the whole budget.
+  const wholeBudgetRun = await ask("/api/runs", {
     question: "And now?",
     config,
     budget: { max_cost_usd: USD_PER_DAY },
   });
-  expect(whole.status).toBe(202);
-  const { session_id } = RunResponseSchema.parse(await whole.json());
+  expect(wholeBudgetRun.status).toBe(202);
+  const { session_id } = RunResponseSchema.parse(await wholeBudgetRun.json());
   const [started] =
     (
       await (

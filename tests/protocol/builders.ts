@@ -9,23 +9,26 @@ import type {
 import { apply, emptyView, type SessionView } from "../../src/protocol/view";
 import { agentRules, teamRules } from "../builders/team-rules";
 
-/** Small builders of logs, so that a row of a table reads like the course of a turn. */
+/**
+ * Short functions that build events, so that a test row lists the events of a turn like a story.
+ */
 
 export const SESSION = "session_01jdtest0000000000000000";
-/** The start of every test's log. */
+/** Time of the first event of every test's log, in Unix milliseconds. */
 export const START = 1_800_000_000_000;
 
-/** A union without what the builders fill in; `Omit` on its own would lose the cases. */
-type Without<T, K extends PropertyKey> = T extends unknown ? Omit<T, K> : never;
-export type Body = Without<SessionEvent, "at" | "turn"> & { at?: number; turn?: number };
+/** `Omit` for each member of a union. Plain `Omit` would merge the members. */
+type DistributiveOmit<T, K extends PropertyKey> = T extends unknown ? Omit<T, K> : never;
+/** An event before `log` numbers it. Without `at` and `turn`, `log` sets them too. */
+export type Body = DistributiveOmit<SessionEvent, "at" | "turn"> & { at?: number; turn?: number };
 
-/** Numbers events from 1; each happens 100 ms after the one before. */
+/** Turns bodies into events: numbered upwards from `from`, each 100 ms after the previous event. */
 export function log(bodies: Body[], { turn = 1, from = 1 } = {}): WireEvent[] {
   return bodies.map((body, index) => {
-    const of = body.type === "session.created" ? 0 : turn;
+    const turnOfEvent = body.type === "session.created" ? 0 : turn;
     const sequence_number = from + index;
     return {
-      turn: of,
+      turn: turnOfEvent,
       at: START + 100 * (sequence_number - 1),
       ...body,
       sequence_number,
@@ -130,7 +133,7 @@ export const hostedUse = (
   ...use,
 });
 
-/** Sources by address; each is titled after it. */
+/** Citations of these addresses. The title of a source contains its address. */
 export const cited = (agent: string, call: string, ...urls: string[]): Body => ({
   type: "citations.added",
   ...work(agent, 1),
@@ -252,7 +255,7 @@ type PresentationEvent = EventOf<"presentation.completed">;
 export const presented = (
   agent: string,
   content: string,
-  how: Partial<Pick<PresentationEvent, "source" | "fallback" | "changed_files">> = {},
+  changes: Partial<Pick<PresentationEvent, "source" | "fallback" | "changed_files">> = {},
 ): Body => ({
   type: "presentation.completed",
   attempt: 1,
@@ -262,7 +265,7 @@ export const presented = (
   source: "presentation",
   fallback: null,
   tools: [],
-  ...how,
+  ...changes,
 });
 
 export const completed = (winner: string, answer: string, spent = usage(1_000, 200)): Body => ({
@@ -292,7 +295,10 @@ export const cancelled = (answer: string | null): Body => ({
   cost_usd: 0.2,
 });
 
-/** Anna and Ben answer, Ben's improved answer voids a vote, both vote for Anna, Anna presents. */
+/**
+ * A whole turn. Anna and Ben answer. Ben's improved answer voids Anna's vote. Both then vote for
+ * Anna's answer, and Anna presents it.
+ */
 export const story: Body[] = [
   created("anna", "ben"),
   turnStarted("anna", "ben"),
@@ -338,7 +344,8 @@ export const REQUESTS = [
   },
   { kind: "other" as const, message: "sampling/createMessage", url: null, refused: null },
 ];
-const asking = (agent: string) => ({
+/** Fields of an event of a tool call of `agent`. */
+const toolCallOf = (agent: string) => ({
   attempt: 1,
   agent,
   round: 1,
@@ -348,7 +355,7 @@ const asking = (agent: string) => ({
 const BOX = "https://box.example.com";
 export const inputRequired = (agent: string): Body => ({
   type: "tool.input_required",
-  ...asking(agent),
+  ...toolCallOf(agent),
   origin: BOX,
   requests: REQUESTS,
 });
@@ -359,6 +366,6 @@ export const progressed = (
   total: number | null = 10,
 ): Body => ({
   type: "tool.progressed",
-  ...asking(agent),
+  ...toolCallOf(agent),
   ...{ origin: BOX, progress, total, message },
 });

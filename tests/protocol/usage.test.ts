@@ -4,44 +4,44 @@ import { addUsage, NO_USAGE, measuresLength } from "../../src/protocol/usage";
 import { unpricedAgents } from "../../src/protocol/team";
 import { agentRules, teamRules } from "../builders/team-rules";
 
-const usage = (more: Partial<Usage> = {}): Usage => ({
+const usage = (changes: Partial<Usage> = {}): Usage => ({
   input_tokens: 10,
   output_tokens: 5,
   reasoning_tokens: 2,
   cached_tokens: 4,
-  ...more,
+  ...changes,
 });
-const twice = { input_tokens: 20, output_tokens: 10, reasoning_tokens: 4, cached_tokens: 8 };
+const doubled = { input_tokens: 20, output_tokens: 10, reasoning_tokens: 4, cached_tokens: 8 };
 
 describe("the sum of two usages", () => {
   it.each<{ name: string; a: Usage; b: Usage; want: Usage }>([
-    { name: "adds every field", a: usage(), b: usage(), want: twice },
+    { name: "contains the sum of every field", a: usage(), b: usage(), want: doubled },
     {
-      name: "adds cache writes that only one has",
+      name: "contains cache writes that only one usage has",
       a: usage({ cache_write_tokens: 3 }),
       b: usage(),
-      want: { ...twice, cache_write_tokens: 3 },
+      want: { ...doubled, cache_write_tokens: 3 },
     },
     {
-      name: "adds uses tool by tool",
+      name: "contains the uses of each hosted tool",
       a: usage({ hosted_uses: { web_search: 1, x_search: 2 } }),
       b: usage({ hosted_uses: { web_search: 3, code_execution: 1 } }),
-      want: { ...twice, hosted_uses: { web_search: 4, x_search: 2, code_execution: 1 } },
+      want: { ...doubled, hosted_uses: { web_search: 4, x_search: 2, code_execution: 1 } },
     },
     {
-      name: "leaves out what is nothing",
+      name: "omits optional fields that would be 0",
       a: usage({ cache_write_tokens: 0, hosted_uses: { web_search: 0 } }),
       b: usage({ hosted_uses: {} }),
-      want: twice,
+      want: doubled,
     },
     {
-      name: "omits the number of requests if one of them lacks it",
+      name: "omits the number of requests",
       a: usage({ requests: 2 }),
       b: usage(),
-      want: twice,
+      want: doubled,
     },
     {
-      name: "with none is the usage itself",
+      name: "is the other usage if one usage is NO_USAGE",
       a: NO_USAGE,
       b: usage({ cache_write_tokens: 1 }),
       want: usage({ cache_write_tokens: 1 }),
@@ -52,34 +52,34 @@ describe("the sum of two usages", () => {
   });
 });
 
-describe("a usage contains the length of its conversation", () => {
-  it.each<{ name: string; of: Usage | null; measures: boolean }>([
-    { name: "if its provider counted one request", of: usage(), measures: true },
+describe("whether a usage measures the length of its conversation", () => {
+  it.each<{ name: string; reported: Usage | null; measures: boolean }>([
+    { name: "it does if it is of one request", reported: usage(), measures: true },
     {
-      name: "with what was read from a cache",
-      of: usage({ cached_tokens: 9, cache_write_tokens: 1 }),
+      name: "it does if tokens were read from and written to a cache",
+      reported: usage({ cached_tokens: 9, cache_write_tokens: 1 }),
       measures: true,
     },
-    { name: "not if the usage is unknown", of: null, measures: false },
+    { name: "it does not if it is unknown", reported: null, measures: false },
     {
-      name: "not if the reservation replaces it",
-      of: { ...NO_USAGE, output_tokens: 91_000 },
+      name: "it does not if it is a reservation",
+      reported: { ...NO_USAGE, output_tokens: 91_000 },
       measures: false,
     },
     {
-      name: "not if hosted tools read their results",
-      of: usage({ hosted_uses: { code_execution: 1 } }),
+      name: "it does not if hosted tools added their results",
+      reported: usage({ hosted_uses: { code_execution: 1 } }),
       measures: false,
     },
     {
-      name: "not if several requests are counted together",
-      of: usage({ requests: 2 }),
+      name: "it does not if it is the sum of several requests",
+      reported: usage({ requests: 2 }),
       measures: false,
     },
-  ])("$name", ({ of, measures }) => expect(measuresLength(of)).toBe(measures));
+  ])("$name", ({ reported, measures }) => expect(measuresLength(reported)).toBe(measures));
 });
 
-it("names agents with a model or hosted tool of unknown price", () => {
+it("unpricedAgents returns agents whose model or hosted tool has no known price", () => {
   const search = { name: "web_search", max_uses: 1, tokens_per_use: 1 } as const;
   const agents = [
     agentRules("priced", { hosted_tools: [{ ...search, usd_per_use: 0 }] }),

@@ -170,7 +170,7 @@ describe("writing", () => {
       ],
     },
     {
-      name: "does not count contents that no file has any more",
+      name: "does not count contents that no file has",
       setup: { workspace: { base: "B" }, stagedBytes: 5 },
       act: async (f) => {
         await f.write("a", bytes("123"));

@@ -30,7 +30,7 @@ export class OutboxWorker<Body> implements BackgroundWork {
   }
 
   /**
-   * Starts to deliver due items. Resolves when no item is due any more. Returns `null` if the
+   * Starts to deliver due items. Resolves when no item is due. Returns `null` if the
    * worker is already running or no item is due.
    */
   start(onIdle: () => void): Promise<void> | null {

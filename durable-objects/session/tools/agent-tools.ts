@@ -181,7 +181,7 @@ export class AgentTools {
 
   /**
    * Moves large parts of the result to files, and collects the call's file changes. A failed call
-   * changes no files, but its result may still need a file of its own. The same holds for the
+   * changes no files, but its result may still need its own file. The same holds for the
    * result of a tool that ran without files.
    */
   async #withFiles(

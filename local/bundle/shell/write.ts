@@ -14,7 +14,7 @@ const EDITS_FOLDER = "local/bundle/shell";
 
 /**
  * Writes the metered shell into the working tree at `root`, unless its current version exists.
- * Builds may run concurrently, so each build writes a file of its own and renames it. Throws if
+ * Builds may run concurrently, so each build writes its own file and renames it. Throws if
  * `just-bash` is not the supported version.
  */
 export function writeMeteredShell(root = "."): void {

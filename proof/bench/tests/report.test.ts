@@ -96,7 +96,7 @@ it.each([
   expect(aim(value, 5, sign)).toBe(text);
 });
 
-it("a seed always draws the same prices, whatever else is drawn; another seed draws others", () => {
+it("the prices depend only on the seed, and another seed gives other prices", () => {
   const drawn = (seed: number) => [...drawPrices(chanceFor(seed, "prices"), 24)];
   chanceFor(7, "kill").unit();
   expect(drawn(7)).toEqual(drawn(7));

@@ -10,7 +10,7 @@ const NumberedEventSchema = z.intersection(
 
 /**
  * Appends a copy of the log's turn with another turn number. The copy begins when the log ends, and
- * its calls have ids of their own.
+ * its calls have their own ids.
  */
 export const repeatsTurnAs =
   (turn: number): Corruption =>

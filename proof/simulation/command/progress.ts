@@ -102,7 +102,7 @@ export class Progress {
       .flatMap((line) => PlayedSchema.safeParse(line).data ?? [])
       .filter((played) => isRangeOf(stored, played));
     this.played = [...new Map(ranges.map((played) => [played.from, played])).values()];
-    // Ends an incomplete last line, so that the next line begins on a line of its own.
+    // Ends an incomplete last line, so that the next entry begins on a new line.
     if (text !== "" && !text.endsWith("\n")) appendFileSync(this.#file, "\n");
   }
 

@@ -12,7 +12,7 @@ import type { ReceivedRequest } from "./providers";
  */
 type ExpectedFiles = {
   /**
-   * The files of each answer and final text that has a snapshot of its own, by
+   * The files of each answer and final text that has its own snapshot, by
    * `{turn}/{attempt}/{label}`.
    */
   trees: ReadonlyMap<string, Tree>;

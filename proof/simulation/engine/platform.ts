@@ -271,7 +271,7 @@ export class Platform {
     return { ...parts, engine: createEngine(parts, this.#performer(parts)) };
   }
 
-  /** The service's own performer. Each call has a network of its own that knows the call's id. */
+  /** The service's own performer. Each call has its own network, which knows the call's id. */
   #performer(parts: SessionParts): Performer {
     const gate = this.gate.connect();
     const rates = new RateWaits({ session: SESSION, gate: () => gate, now: parts.now });

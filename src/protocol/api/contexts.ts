@@ -4,11 +4,14 @@ import { seconds } from "./figures";
 import { listOf } from "./listing";
 
 /**
- * Contexts: trees of files that a user uploads and names in a config. A turn returns its changes of
- * them.
+ * Contexts in requests and responses. A context is a tree of files that a user uploads and that a
+ * config refers to by name. A turn returns its changes to these files.
  */
 
-/** Names are part of paths that models write: short, plain, and no device name of any system. */
+/**
+ * Names of contexts. They are part of paths that models write, so names are short and have only
+ * plain characters. `con`, `nul` and similar names are devices on Windows.
+ */
 export const CONTEXT_NAME = /^(?!(?:con|prn|aux|nul|com[0-9]|lpt[0-9])$)[a-z0-9][a-z0-9_-]{0,62}$/;
 export const ContextNameSchema = z
   .string()
@@ -17,10 +20,10 @@ export const ContextNameSchema = z
     "is 1 to 63 lower-case letters, digits, dashes and underscores, a letter or digit first, and no name of a device",
   );
 
-/** A context name from the last part of a local path; `null` if no valid name remains. */
+/** Makes a context name from the last part of a local path; `null` if no valid name remains. */
 export function contextNameFrom(path: string): string | null {
-  const last = path.split(/[/\\]/).findLast((part) => part !== "") ?? "";
-  const name = last
+  const lastPart = path.split(/[/\\]/).findLast((part) => part !== "") ?? "";
+  const name = lastPart
     .toLowerCase()
     .replaceAll(/[^a-z0-9_-]+/g, "-")
     .replaceAll(/^[-_]+|[-_]+$/g, "")
@@ -28,7 +31,7 @@ export function contextNameFrom(path: string): string | null {
   return CONTEXT_NAME.test(name) ? name : null;
 }
 
-/** Ids of versions sort by the time at which the upload began. */
+/** Ids of versions. They sort by the time at which the upload began. */
 export const VERSION_ID = /^[0-9a-z]{26}$/;
 export const VersionIdSchema = z.string().regex(VERSION_ID, "is no id of a version");
 
@@ -115,7 +118,8 @@ export const BlobsStoredSchema = z
   .meta({ id: "BlobsStored" });
 export type BlobsStored = z.infer<typeof BlobsStoredSchema>;
 
-const entry = {
+/** Fields of a context that lists and single responses share. */
+const entryFields = {
   name: contextName,
   version: VersionIdSchema.describe("Id of the version"),
   files: z.int().describe("Number of files"),
@@ -128,12 +132,15 @@ const entry = {
     })
     .describe("Paths on the same host"),
 };
-export const ContextEntrySchema = z.object(entry).meta({ id: "ContextEntry" });
+export const ContextEntrySchema = z.object(entryFields).meta({ id: "ContextEntry" });
 export type ContextEntry = z.infer<typeof ContextEntrySchema>;
 
-/** One version with its files. */
+/** One version of a context with its list of files. */
 export const ContextSchema = z
-  .object({ ...entry, tree: z.array(ContextFileSchema).describe("The files, sorted by path") })
+  .object({
+    ...entryFields,
+    tree: z.array(ContextFileSchema).describe("The files, sorted by path"),
+  })
   .meta({ id: "Context" });
 export type Context = z.infer<typeof ContextSchema>;
 
@@ -154,7 +161,7 @@ export const ContextChangeSchema = z
   })
   .meta({ id: "ContextChange" });
 
-/** Changes of a turn's presenter in one context. */
+/** Changes that a turn's presenter made in one context. */
 export const ContextChangesSchema = z
   .object({
     context: contextName,

@@ -3,7 +3,7 @@ import { costFields, seconds } from "./figures";
 import { IdSchema } from "./ids";
 import { listOf } from "./listing";
 
-/** Responses of the routes for evaluations. Responses may gain fields. */
+/** Responses of the routes for evaluations. Later versions may add fields. */
 
 export const EvalRunSchema = z
   .object({
@@ -51,7 +51,7 @@ export const EvalCaseResultSchema = z
   .meta({ id: "EvalCaseResult" });
 export type EvalCaseResult = z.infer<typeof EvalCaseResultSchema>;
 
-/** A run with its results. */
+/** A run with the results of its cases. */
 export const EvalRunPageSchema = EvalRunSchema.extend({
   results: z
     .array(EvalCaseResultSchema)

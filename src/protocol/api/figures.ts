@@ -2,7 +2,7 @@ import { z } from "zod";
 import { EndedBySchema } from "../events";
 import { HostedToolNameSchema } from "../hosted-tools";
 
-/** Schemas that several responses share. */
+/** Schemas and fields that several responses share. */
 
 export const seconds = z.number().describe("Unix time in seconds");
 

@@ -1,6 +1,6 @@
 /**
  * Requests and responses of the service's own routes, shared by the API, its OpenAPI page and the
- * clients. Requests are strict; responses may gain fields.
+ * clients. A request with an unknown field is refused. Later versions may add fields to responses.
  */
 export { FinishReasonSchema, TurnStatusSchema } from "./figures";
 export { IdSchema, LabelSchema } from "./ids";

@@ -6,8 +6,8 @@ import { listOf } from "./listing";
 
 export const ScopeSchema = z.enum(["read", "run", "admin"]);
 
-/** Longest lifetime of a key that expires. */
-const MOST_DAYS = 3_650;
+/** Maximum lifetime of a key that expires, in days. */
+const MAX_LIFETIME_DAYS = 3_650;
 
 export const KeyRequestSchema = z
   .strictObject({
@@ -29,7 +29,7 @@ export const KeyRequestSchema = z
     expires_in_days: z
       .int()
       .min(1)
-      .max(MOST_DAYS)
+      .max(MAX_LIFETIME_DAYS)
       .optional()
       .describe(
         "Lifetime in days. Omitted: the key expires together with the key that creates it, if that one expires",

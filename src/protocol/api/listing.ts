@@ -1,6 +1,8 @@
 import { z } from "zod";
 
-/** One page of a list. Request the next page with `after` set to the `last_id` of this one. */
+/**
+ * Schema of one page of a list. To get the next page, set `after` to the `last_id` of this page.
+ */
 export const listOf = <Item extends z.ZodType, Key extends z.ZodType>(item: Item, key: Key) =>
   z.object({
     object: z.literal("list").describe("Always `list`"),

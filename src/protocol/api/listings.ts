@@ -8,9 +8,12 @@ import { ConfigObjectSchema } from "./run";
 import { WireEventSchema } from "../events";
 import { HandedFilesSchema, LeftOutSchema } from "../events/file";
 
-/** Lists, single answers and included teams. Responses may gain fields. */
+/**
+ * Responses with lists, single answers, included teams and checks of configs. Later versions may
+ * add fields.
+ */
 
-/** A session in a list. Its status is a request of its own. */
+/** A session in a list. The session's status needs a separate request. */
 export const SessionEntrySchema = z
   .object({
     id: IdSchema.describe("Id of the session"),
@@ -82,7 +85,7 @@ export const HealthSchema = z
   })
   .meta({ id: "Health" });
 
-/** Result of checking a config. */
+/** Result of a check of a config. */
 export const ConfigCheckSchema = z
   .object({
     runnable: z.boolean().describe("Whether the config can run on this service"),

@@ -1,6 +1,6 @@
 import { z } from "zod";
 
-/** A finding about one place in the request. */
+/** A finding (an error or a warning) about one place in the request. */
 export const FaultSchema = z
   .object({
     pointer: z.string().describe("JSON pointer to the place in the request; empty for the whole"),
@@ -22,7 +22,7 @@ export const FaultSchema = z
   .meta({ id: "Fault" });
 export type Fault = z.infer<typeof FaultSchema>;
 
-/** An error as RFC 9457 defines it. Some codes have further members, such as `turn`. */
+/** An error response as RFC 9457 defines it. Some codes add members, such as `turn`. */
 export const ProblemSchema = z
   .looseObject({
     type: z.string().default("about:blank").describe("Always `about:blank`: `code` has the type"),

@@ -13,7 +13,7 @@ export const QuestionSchema = z
   .refine((text) => text.trim() !== "", "is blank")
   .refine((text) => text.isWellFormed(), "is not well-formed Unicode");
 
-/** A question as text, or as parts of which at least one is text. */
+/** A question as text, or as a list of parts. At least one of the parts is text. */
 const QuestionInputSchema = z.union([
   QuestionSchema,
   z
@@ -24,7 +24,7 @@ const QuestionInputSchema = z.union([
       const text = QuestionSchema.safeParse(textOfParts(parts));
       if (!text.success)
         context.addIssue(
-          `${text.error.issues[0]?.message ?? "is no question"}: its text parts are what is asked`,
+          `${text.error.issues[0]?.message ?? "is no question"}: its text parts are the question`,
         );
       const attached = parts.filter(({ type }) => type !== "text").length;
       if (attached > ATTACHMENT_LIMITS.count)
@@ -37,7 +37,7 @@ export type AskedQuestion = z.infer<typeof QuestionInputSchema>;
 export const textOfQuestion = (asked: AskedQuestion): string =>
   typeof asked === "string" ? asked : textOfParts(asked);
 
-/** Far above the cost of any run, and small enough that sums stay exact. */
+/** These limits are far above the cost of any run, and small enough that sums stay exact. */
 const MAX_BUDGET_USD = 1_000_000;
 const MAX_BUDGET_TOKENS = 1_000_000_000_000;
 const MAX_TIMEOUT_SECONDS = 86_400;
@@ -60,7 +60,7 @@ const BudgetRequestSchema = z.strictObject({
 const question = QuestionInputSchema.describe(
   "The question as text, or as parts with images and files",
 );
-const limits = {
+const limitFields = {
   budget: BudgetRequestSchema.optional().describe(
     "Limits of what the turn may spend. A budget below the cheapest first call is refused. Omitted: no limit",
   ),
@@ -74,7 +74,10 @@ const limits = {
     ),
 };
 
-/** The object as parsed: a copy made key by key would lose `__proto__`, which the check refuses. */
+/**
+ * A config as an object. `z.custom` keeps the parsed object itself. Other schemas copy it key by
+ * key and lose the key `__proto__`, which the check of the config must see and refuse.
+ */
 export const ConfigObjectSchema = z
   .custom<Record<string, unknown>>(
     (value) => typeof value === "object" && value !== null && !Array.isArray(value),
@@ -92,7 +95,7 @@ export const RunRequestSchema = z
       .describe(
         "Name of an included team or of a model, or a team's config as an object. Omitted: `config_yaml`, or else the default team",
       ),
-    // The length is checked where configs are read.
+    // `config/source.ts` checks the length.
     config_yaml: z
       .string()
       .min(1)
@@ -101,7 +104,7 @@ export const RunRequestSchema = z
         "A team's config as YAML text; errors then have line and column. Replaces `config`",
       ),
     question,
-    ...limits,
+    ...limitFields,
   })
   .refine(({ config, config_yaml }) => config === undefined || config_yaml === undefined, {
     path: ["config_yaml"],
@@ -118,7 +121,7 @@ export const TurnRequestSchema = z
       .min(1)
       .optional()
       .describe("Number of the turn that this one follows. Omitted: the latest turn"),
-    ...limits,
+    ...limitFields,
   })
   .meta({ id: "TurnRequest" });
 export type TurnRequest = z.infer<typeof TurnRequestSchema>;

@@ -8,21 +8,24 @@ export const SECRETS_PATH = "/api/secrets";
 
 /** Limits of secrets. */
 export const SECRET_LIMITS = {
-  /** Secrets of a tenant. */
+  /** Number of secrets of a tenant. */
   secrets: 100,
-  /** Bindings of a secret. */
+  /** Number of bindings of a secret. */
   bindings: 16,
-  /** Paths of a binding. */
+  /** Number of paths of a binding. */
   paths: 16,
-  /** Characters of a path. */
+  /** Length of a path. */
   pathChars: 1_024,
-  /** Characters of a value. */
+  /** Length of a secret's value. */
   valueChars: 4_096,
-  /** Characters of a name. */
+  /** Length of a secret's name. */
   nameChars: 100,
 } as const;
 
-/** Minimum length. Redacting shorter values in texts would remove parts of ordinary words. */
+/**
+ * Minimum length of a value in characters. Values are redacted in the texts that agents read; to
+ * redact a shorter value would also remove parts of ordinary words.
+ */
 export const SHORTEST_VALUE = 6;
 
 const NAME = /^[A-Za-z_]\w*$/;

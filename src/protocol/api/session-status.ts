@@ -71,7 +71,10 @@ export const AgentStateSchema = z
   })
   .meta({ id: "AgentState" });
 
-/** MassGen's `status.json` of the latest turn, with the session's turns, usage and cost. */
+/**
+ * Status of a session: the fields of MassGen's `status.json` for the latest turn, plus the turns,
+ * usage and cost of the session.
+ */
 export const SessionStatusSchema = z
   .object({
     meta: z

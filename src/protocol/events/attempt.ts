@@ -14,7 +14,7 @@ const restartFields = {
   instructions: z.string().describe("What the next attempt should do differently"),
 };
 
-/** Events of an attempt and of its agents' part in it. */
+/** Events of an attempt, and of agents that drop out of it. */
 export const ATTEMPT_EVENTS = [
   z.object({
     type: z.literal("attempt.started"),
@@ -109,7 +109,7 @@ export const PRESENTATION_EVENTS = [
   }),
 ] as const;
 
-/** What a call is for. */
+/** Purpose of a model call. */
 export const PurposeSchema = z
   .enum(["coordination", "presentation", "judgement", "personas"])
   .describe(
@@ -118,8 +118,8 @@ export const PurposeSchema = z
 export type Purpose = z.infer<typeof PurposeSchema>;
 
 /**
- * Limits of a round that are near or reached, as the call states them to its agent. At 0 the call
- * offers no tools and requests only the decision or the final text.
+ * Limits of a round that are near or reached. The call states these limits to its agent. If a value
+ * is 0, the call offers no tools and requests only the decision or the final text.
  */
 export const RoundLimitSchema = z.object({
   calls_left: count

@@ -31,7 +31,7 @@ export type FailureClass = z.infer<typeof FailureClassSchema>;
 const decisionCall = z.string().describe("Id of the tool call with the decision");
 const decisionName = "Kind of the decision; `invalid` if its arguments have the wrong shape";
 
-/** The decisions of an agent. The shape of their arguments has been checked. */
+/** A decision of an agent: an answer or a vote. The shape of the arguments is already checked. */
 const DecisionSchema = z.discriminatedUnion("name", [
   z.object({
     name: z.literal("new_answer").describe(decisionName),
@@ -53,7 +53,7 @@ const DecisionSchema = z.discriminatedUnion("name", [
 ]);
 export type Decision = z.infer<typeof DecisionSchema>;
 
-/** The part of a conversation that a summary replaced. */
+/** Size of the part of a conversation that a summary replaced. */
 const CompactedPartSchema = z.object({
   replies: count.describe("Number of replies that were removed"),
   tool_calls: count.describe("Number of tool calls that were removed"),
@@ -212,7 +212,7 @@ const DeltaItemSchema = z.object({
 export type DeltaItem = z.infer<typeof DeltaItemSchema>;
 export type DeltaKind = DeltaItem["kind"];
 
-/** Output that models are writing. */
+/** Events with output that models are still writing. */
 export const STREAM_EVENTS = [
   z.object({
     type: z.literal("stream.delta"),

@@ -2,7 +2,7 @@ import { z } from "zod";
 
 /** Fields that many events share. */
 
-/** An agent's id. Give a use with another meaning its own description. */
+/** An agent's id. If a field's meaning is narrower, describe it again: `agent.describe("…")`. */
 export const agent = z.string().describe("Id of the agent in the config");
 /** Label of an answer or of a final text. */
 export const label = z.string().describe("Label of the answer, such as `agent2.1`");
@@ -15,7 +15,7 @@ export const reasonFields = {
   message: z.string().describe("The reason, for people. Its wording may change"),
 };
 
-/** Fields of every event before the log numbers it. */
+/** Fields that every event has before the log gives it a number. */
 export const base = {
   at: z.number().describe("Unix time in milliseconds"),
   turn: count.describe("Number of the turn, from 1; 0 for the session as a whole"),

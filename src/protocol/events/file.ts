@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { count, ofTool } from "./fields";
 
-/** Agents' files in events. */
+/** Fields and events about agents' files. */
 
 /** Which files belong to an answer or a final text. */
 export const HandedFilesSchema = z
@@ -42,7 +42,7 @@ export type FileAccess = z.infer<typeof FileAccessSchema>;
 
 /** Events of agents' files. */
 export const FILE_EVENTS = [
-  /** Comes directly before the end of the tool call. */
+  /** Comes directly before the event that ends the tool call. */
   z.object({
     type: z.literal("files.accessed"),
     ...ofTool,

@@ -22,10 +22,10 @@ export { isTerminal, LOG_VERSION, type PinnedContext } from "./turn";
 export { type Usage, UsageSchema } from "../usage";
 
 /**
- * The session's event log: one union for the rules, the stored log, the wire and every client.
- * Field names are the same everywhere. Adding a field is compatible; renaming or removing a field
- * breaks recorded logs (`proof/golden/`). The descriptions of the fields are public: the OpenAPI
- * document and the reference show them.
+ * The events of a session. The rules, the stored log, the wire and every client use this one union,
+ * so field names are the same everywhere. Adding a field is compatible; renaming or removing a
+ * field breaks recorded logs (`proof/golden/`). The descriptions of the fields are public: the
+ * OpenAPI document and the reference show them.
  */
 export const SessionEventSchema = z.discriminatedUnion("type", [
   ...TURN_EVENTS,
@@ -39,10 +39,10 @@ export const SessionEventSchema = z.discriminatedUnion("type", [
   ...PRESENTATION_EVENTS,
 ]);
 
-/** Any event as the rules create it and the log stores it, before it has a number. */
+/** Any event as the rules create it, before the log gives it a number. */
 export type SessionEvent = z.infer<typeof SessionEventSchema>;
 export type EventType = SessionEvent["type"];
-/** The event of one type: `EventOf<"vote.cast">`. */
+/** The event with this type, such as `EventOf<"vote.cast">`. */
 export type EventOf<T extends EventType> = Extract<SessionEvent, { type: T }>;
 export type CallEvent = EventOf<
   "call.started" | "call.deferred" | "call.waiting" | "call.completed" | "call.failed"

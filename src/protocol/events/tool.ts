@@ -3,13 +3,13 @@ import { ToolRuleSchema } from "../team";
 import { count, ofAgent, ofTool } from "./fields";
 
 /**
- * Notifications of a tool server for people, sent while one of its tools runs. The texts are
- * untrusted and already sanitized for display.
+ * Events of tools, and the notifications for people that a tool server sends while one of its tools
+ * runs. The texts of a notification are untrusted, but already sanitized for display.
  */
 
 const origin = z.string().describe("Origin of the tool server: scheme, host and port");
 
-/** One request of a tool server to a person. */
+/** One request of a tool server for input by a person. */
 const RequestToPersonSchema = z.object({
   kind: z
     .enum(["form", "url", "other"])
@@ -43,12 +43,15 @@ export const ToolProgressSchema = z.object({
 });
 export type ToolProgress = z.infer<typeof ToolProgressSchema>;
 
-/** `elicitation`: the server requested input from a person; the service does not answer it. */
+/**
+ * A notification of a tool server. `elicitation`: the server requests input from a person; the
+ * service does not answer the request.
+ */
 export type ToolNotification =
   | ({ type: "progress" } & ToolProgress)
   | ({ type: "elicitation" } & InputRequired);
 
-/** A tool of a tool server, as an agent is offered it. */
+/** A tool of a tool server that an agent is offered. */
 const ListedToolSchema = ToolRuleSchema.extend({
   tool: z.string().describe("Name of the tool on the server; `name` is the agent's name for it"),
   hash: z
@@ -87,14 +90,14 @@ export type ToolsListing = z.infer<typeof ToolsListingSchema>;
 /** Events of agents' own tools and of their servers. */
 export const TOOL_EVENTS = [
   /**
-   * Replaces the server's earlier listing in this turn. The first event that names a tool pins it
-   * for the session.
+   * Replaces the earlier listing of the same server in this turn. The first listing with a tool
+   * pins that tool for the session: if the tool changes later, it is not offered.
    */
   z.object({ type: z.literal("tools.listed"), ...ofAgent, ...ToolsListingSchema.shape }),
   z.object({ type: z.literal("tool.started"), ...ofTool }),
   /** Recorded at intervals, not for each notification of the server. */
   z.object({ type: z.literal("tool.progressed"), ...ofTool, ...ToolProgressSchema.shape }),
-  /** For display only: no person is asked and the server gets no answer. */
+  /** For display only: the service does not wait for input and does not answer the server. */
   z.object({ type: z.literal("tool.input_required"), ...ofTool, ...InputRequiredSchema.shape }),
   z.object({
     type: z.literal("tool.completed"),
@@ -105,7 +108,7 @@ export const TOOL_EVENTS = [
         "`planned`: not run, because the tool acts outside and the team is in planning mode. `refused`: not run, because a limit of the reply or of the turn is reached",
       ),
   }),
-  /** Interrupted by a restart and safe to repeat: the call is owed again. */
+  /** A restart interrupted the tool. It is safe to repeat, so it runs again. */
   z.object({ type: z.literal("tool.interrupted"), ...ofTool }),
   z.object({
     type: z.literal("tool.unknown"),

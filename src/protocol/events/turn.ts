@@ -7,14 +7,16 @@ import { EndedBySchema } from "./attempt";
 import { agent, base, count, label, reasonFields } from "./fields";
 
 /**
- * Version of a turn's facts, stored in its `turn.started` (omitted there: 1). Raise it if the fold
- * of an older log would give another state; `evolve` then keeps the fold of the older version.
- *
- * 1: turns without this field. 2: turns with this field.
+ * Version of a turn's events. Each turn stores its version as `log_version` in `turn.started`; a
+ * turn without that field has version 1. Increase the version if the fold of an older log would
+ * give another state. `evolve` must then keep the fold of the older version.
  */
 export const LOG_VERSION = 2;
 
-/** A version of a context, fixed at the start of the turn. Later uploads do not change the turn. */
+/**
+ * A version of a context. The start of the turn fixes the version, so later uploads do not change
+ * the turn.
+ */
 const PinnedContextSchema = z.object({
   name: z.string().describe("Name of the context"),
   version: z.string().describe("Id of the version"),
@@ -26,8 +28,9 @@ const PinnedContextSchema = z.object({
 });
 export type PinnedContext = z.infer<typeof PinnedContextSchema>;
 
-/** Reasons for each agent, and the result of a cancelled turn. The API shows both unchanged. */
+/** Why an agent failed. The API shows this unchanged. */
 export const AgentFailureSchema = z.object({ agent, ...reasonFields });
+/** Result of a cancelled turn. The API shows this unchanged. */
 export const PartialResultSchema = z.object({
   winner: agent
     .nullable()
@@ -110,5 +113,5 @@ export const TURN_EVENTS = [
 ] as const;
 
 const TERMINAL = new Set<string>(["turn.completed", "turn.failed", "turn.cancelled"]);
-/** Whether nothing more is logged for the turn after an event of this type. */
+/** Whether an event of this type is the last event of its turn. */
 export const isTerminal = (type: string): boolean => TERMINAL.has(type);

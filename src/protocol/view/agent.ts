@@ -50,7 +50,7 @@ export const newAgent = (id: string, alias: string, at: number): AgentView => ({
   lastActivityAt: at,
 });
 
-/** Resets an agent for a new attempt. Only its usage and cost stay. */
+/** Resets an agent for a new attempt. Only its identity, model, usage and cost stay. */
 export function resetAgent(agent: AgentView, at: number): void {
   const {
     id,
@@ -63,11 +63,11 @@ export function resetAgent(agent: AgentView, at: number): void {
     isCostWhole,
     hostedUses,
   } = agent;
-  const used = { reportedTokens, reservedTokens, costUsd, isCostWhole, hostedUses };
-  Object.assign(agent, newAgent(id, alias, at), { provider, model, ...used });
+  const charges = { reportedTokens, reservedTokens, costUsd, isCostWhole, hostedUses };
+  Object.assign(agent, newAgent(id, alias, at), { provider, model, ...charges });
 }
 
-/** Changes `agent`. */
+/** Folds one event into `agent`, which it changes in place. */
 export function applyWork(agent: AgentView, event: WorkEvent): void {
   agent.lastActivityAt = event.at;
   switch (event.type) {
@@ -120,7 +120,7 @@ export function applyWork(agent: AgentView, event: WorkEvent): void {
     case "round.nudged":
     case "answer.refused":
     case "vote.refused":
-      return; // the next call makes it visible
+      return; // the view shows the agent's next call instead
     default:
       event satisfies never;
   }
@@ -182,7 +182,7 @@ function applyCall(agent: AgentView, event: CallEvent): void {
       agent.call = null;
       agent.retryAt = event.retry_at;
       if (event.class !== "cancelled") {
-        // A call that is no longer needed is not an error of the agent.
+        // A cancelled call was no longer needed, so it is not an error of the agent.
         agent.lastError = { code: event.code, message: event.message, at: event.at };
         agent.callError = agent.lastError;
       }
@@ -210,5 +210,5 @@ function stop(
   agent.lastError = { code, message, at };
 }
 
-/** Whether a failure's code says that time ran out. */
+/** Whether the code of a failure means that time ran out. */
 export const isTimeout = (code: string): boolean => /timeout|deadline/.test(code);

@@ -4,7 +4,7 @@ import { endOf, hasPart } from "./participation";
 import { resetAgent } from "./agent";
 import type { AgentStatus, AgentView, AttemptView, TurnView } from "./types";
 
-/** Events of an attempt that can concern several agents, such as answers, votes, the settlement. */
+/** Events that change the attempt's view, such as answers, votes and the settlement. */
 export type AttemptEvent = EventOf<
   | "attempt.started"
   | "personas.assigned"
@@ -17,10 +17,10 @@ export type AttemptEvent = EventOf<
   | "attempt.restarted"
 >;
 
-/** Maximum number of sources of one final text. */
+/** Maximum number of sources that the view keeps for one final text. */
 const MOST_CITATIONS = 100;
 
-/** Changes `turn`. */
+/** Folds one event into `turn`, which it changes in place. */
 export function applyAttempt(turn: TurnView, event: AttemptEvent): void {
   if (event.type === "attempt.started") {
     attemptStarted(turn, event);
@@ -62,7 +62,7 @@ export function applyAttempt(turn: TurnView, event: AttemptEvent): void {
   }
 }
 
-/** Number of valid votes by label; for a settled attempt, the tally in the log. */
+/** Number of valid votes by label. For a settled attempt, the log has the tally. */
 export function tallyOf(attempt: AttemptView): Record<string, number> {
   if (attempt.settlement) return attempt.settlement.tally;
   const counts = new Map<string, number>();
@@ -71,20 +71,23 @@ export function tallyOf(attempt: AttemptView): Record<string, number> {
   return Object.fromEntries(counts);
 }
 
-/** Sources of the turn's final text. Empty if the presenter did not write it. */
+/** Sources of the turn's final text. Empty if the presenter did not write the text. */
 export function citationsOf({ attempts, final }: TurnView): readonly Citation[] {
   const attempt = attempts.findLast(({ number }) => number === final?.attempt);
   return attempt?.presentation?.source === "presentation" ? attempt.citations : [];
 }
 
 /**
- * Status of an agent that was stopped before its work was done: `error` if it had not taken part
- * yet.
+ * Status of an agent that was stopped before it finished: `completed` if it has taken part in the
+ * attempt, otherwise `error`.
  */
 export const stoppedStatus = (attempt: AttemptView | undefined, { id }: AgentView): AgentStatus =>
   attempt && hasPart(attempt, id) ? "completed" : "error";
 
-/** Ends an agent's open work. Its decisions stay visible. */
+/**
+ * Ends the call and tools of an agent. `status` replaces the status of unfinished work. An answer
+ * or a vote stays visible.
+ */
 export function retire(agent: AgentView, status: AgentStatus): void {
   agent.call = null;
   agent.retryAt = null;
@@ -96,8 +99,8 @@ const isOpen = (status: AgentStatus): boolean =>
   status === "waiting" || status === "streaming" || status === "restarting";
 
 function attemptStarted(turn: TurnView, event: EventOf<"attempt.started">): void {
-  const before = turn.attempts.at(-1);
-  if (before) before.agentEnds = turn.agents.map(endOf);
+  const previous = turn.attempts.at(-1);
+  if (previous) previous.agentEnds = turn.agents.map(endOf);
   turn.attempts.push({
     number: event.attempt,
     startedAt: event.at,
@@ -120,7 +123,7 @@ function answerSubmitted(
   event: EventOf<"answer.submitted">,
 ): void {
   const { agent: author, label, revision, content, origin, snapshot, files, left_out, at } = event;
-  const ofFiles = { ...(files && { files }), ...(left_out && { left_out }) };
+  const fileFields = { ...(files && { files }), ...(left_out && { left_out }) };
   attempt.answers.push({
     agent: author,
     label,
@@ -128,7 +131,7 @@ function answerSubmitted(
     content,
     origin,
     snapshot,
-    ...ofFiles,
+    ...fileFields,
     at,
   });
   const agent = agentById(turn, author);
@@ -152,7 +155,7 @@ function votesCleared(turn: TurnView, attempt: AttemptView, event: EventOf<"vote
 
 function voteCast(turn: TurnView, attempt: AttemptView, event: EventOf<"vote.cast">): void {
   const { agent: voter, label, revision, reason, at } = event;
-  voidVote(attempt, voter, null); // an agent has one vote
+  voidVote(attempt, voter, null); // the new vote replaces the voter's earlier vote
   attempt.votes.push({ voter, label, revision, reason, at, valid: true, voidedBy: null });
   const agent = agentById(turn, voter);
   if (!agent) return;
@@ -161,11 +164,12 @@ function voteCast(turn: TurnView, attempt: AttemptView, event: EventOf<"vote.cas
   if (agent.out === null) agent.status = "voted";
 }
 
-function voidVote(attempt: AttemptView, voter: string, by: string | null): void {
+/** `label`: the answer that voids the vote; `null` if the voter votes again. */
+function voidVote(attempt: AttemptView, voter: string, label: string | null): void {
   const vote = attempt.votes.findLast((cast) => cast.voter === voter && cast.valid);
   if (!vote) return;
   vote.valid = false;
-  vote.voidedBy = by;
+  vote.voidedBy = label;
 }
 
 function attemptSettled(
@@ -177,26 +181,27 @@ function attemptSettled(
   attempt.settlement = { winner, label, tally, tie, endedBy };
   turn.winner = winner;
   turn.phase = "presentation";
-  const cut = cutAt(turn, attempt, event);
-  if (cut.length > 0) attempt.cut = cut;
+  const cutAgents = cutAgentsOf(turn, attempt, event);
+  if (cutAgents.length > 0) attempt.cut = cutAgents;
   for (const agent of turn.agents) retire(agent, settledStatus(attempt, agent, endedBy));
 }
 
 /**
- * Ids of agents whose partial answers were taken because coordination ended, and for no other
- * reason. An agent stopped by the budget has a deferred call; otherwise it used up its own calls at
- * that moment.
+ * Ids of the agents that the end of coordination cut off, so that their unfinished text became
+ * their answer. Partial answers at the same time can have another reason: the agent used up its
+ * calls. If the budget ended coordination, the agents that it cut off have a deferred call.
  */
-function cutAt(
+function cutAgentsOf(
   turn: TurnView,
   { answers }: AttemptView,
   { at, ended_by: endedBy }: EventOf<"attempt.settled">,
 ): string[] {
-  const now = answers
+  const partialAuthors = answers
     .filter((answer) => answer.origin === "partial" && answer.at === at)
     .map(({ agent }) => agent);
-  if (endedBy === "deadline") return now;
-  return endedBy === "budget" ? now.filter((id) => agentById(turn, id)?.isPutOff) : [];
+  if (endedBy === "deadline") return partialAuthors;
+  if (endedBy !== "budget") return [];
+  return partialAuthors.filter((id) => agentById(turn, id)?.isPutOff);
 }
 
 function settledStatus(attempt: AttemptView, agent: AgentView, endedBy: string): AgentStatus {
@@ -215,11 +220,11 @@ function citationsAdded(
   if (!agent) return;
   agent.lastActivityAt = event.at;
   if (agent.call?.id !== event.call || agent.call.purpose !== "presentation") return;
-  const known = new Set(attempt.citations.map(({ url }) => url));
+  const knownUrls = new Set(attempt.citations.map(({ url }) => url));
   for (const citation of event.citations) {
     if (attempt.citations.length >= MOST_CITATIONS) return;
-    if (!known.has(citation.url)) attempt.citations.push(citation);
-    known.add(citation.url);
+    if (!knownUrls.has(citation.url)) attempt.citations.push(citation);
+    knownUrls.add(citation.url);
   }
 }
 
@@ -229,8 +234,16 @@ function presentationCompleted(
   event: EventOf<"presentation.completed">,
 ): void {
   const { agent: presenter, label, content, source, fallback, changed_files, tools } = event;
-  const ofCut = changed_files === undefined ? {} : { changed_files };
-  attempt.presentation = { agent: presenter, label, content, source, fallback, ...ofCut, tools };
+  const cutFields = changed_files === undefined ? {} : { changed_files };
+  attempt.presentation = {
+    agent: presenter,
+    label,
+    content,
+    source,
+    fallback,
+    ...cutFields,
+    tools,
+  };
   const agent = agentById(turn, presenter);
   if (!agent) return;
   agent.call = null;
@@ -239,6 +252,9 @@ function presentationCompleted(
   if (agent.out === null) agent.status = "completed";
 }
 
-/** A linear search: teams have at most 64 agents, and an array keeps order and plain data. */
+/**
+ * Finds an agent by a linear search, which is fast enough for at most 64 agents. An array keeps the
+ * order of the agents, and it is plain data.
+ */
 export const agentById = (turn: TurnView, id: string): AgentView | undefined =>
   turn.agents.find((agent) => agent.id === id);

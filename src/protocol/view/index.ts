@@ -11,11 +11,11 @@ export type * from "./types";
 export { citationsOf, tallyOf } from "./attempt";
 
 /**
- * The only reducer from the log to the view of a session. The API, the command line, the page and
- * tests share it.
+ * An empty view, to which `apply` adds the events of a session. `apply` is the only reducer from
+ * the log to the view. The API, the command line, the page and tests share it.
  *
- * `apply` changes the view in place, so an event costs the same however long the session is. The
- * creator of the view owns it; use `structuredClone` for a copy that does not change.
+ * `apply` changes the view in place, so the cost of an event does not depend on the length of the
+ * session. To keep a state of the view, copy it with `structuredClone`.
  */
 export const emptyView = (): SessionView => ({
   sessionId: "",
@@ -28,8 +28,8 @@ export const emptyView = (): SessionView => ({
 
 /**
  * Folds one event into `view` and returns the same `view`. Apply events in order. An event that is
- * already in the view has no effect, so repeated delivery is safe. Events may be missing (deltas,
- * earlier turns).
+ * already in the view has no effect, so repeated delivery is safe. Deltas and the events of earlier
+ * turns may be missing.
  */
 export function apply(view: SessionView, event: WireEvent): SessionView {
   if (event.sequence_number <= view.lastSequence) return view;
@@ -73,7 +73,7 @@ function applyToTurn(turn: TurnView, event: TurnEvent, view: SessionView): void 
     case "citations.added":
     case "presentation.completed":
     case "attempt.restarted":
-      inAttempt(turn, event);
+      applyAttemptEvent(turn, event);
       return;
     case "round.started":
     case "round.failed":
@@ -97,7 +97,7 @@ function applyToTurn(turn: TurnView, event: TurnEvent, view: SessionView): void 
     case "agent.failed":
     case "agent.abstained":
     case "presentation.started":
-      work(turn, event, view);
+      applyAgentEvent(turn, event, view);
       return;
     case "files.accessed":
     case "tools.listed":
@@ -108,34 +108,37 @@ function applyToTurn(turn: TurnView, event: TurnEvent, view: SessionView): void 
   }
 }
 
-function inAttempt(turn: TurnView, event: AttemptEvent): void {
+function applyAttemptEvent(turn: TurnView, event: AttemptEvent): void {
   if ("agent" in event) agentIn(turn, event.agent, event.at);
   applyAttempt(turn, event);
   advancePhase(turn);
 }
 
-function work(turn: TurnView, event: WorkEvent, view: SessionView): void {
+function applyAgentEvent(turn: TurnView, event: WorkEvent, view: SessionView): void {
   const agent = agentIn(turn, event.agent, event.at);
   applyWork(agent, event);
   if (event.type === "call.completed" || event.type === "call.failed") {
-    addCharge(turn, agent, chargeIn(event, rulesOf(view, event.agent)));
+    addCharge(turn, agent, chargeOf(event, rulesOf(view, event.agent)));
   }
   if (event.type === "round.started" && event.labels.length > 0) beginVoting(turn);
   if (event.type === "presentation.started") turn.phase = "presentation";
   if (event.type === "agent.failed" || event.type === "agent.abstained") advancePhase(turn);
 }
 
-/** Voting begins once answers are shown, at the latest when every remaining agent has answered. */
+/**
+ * Begins voting if every remaining agent has answered. If an agent is shown answers earlier, its
+ * `round.started` has already begun voting.
+ */
 function advancePhase(turn: TurnView): void {
-  const taking = turn.agents.filter(({ out }) => out === null);
-  if (taking.length > 0 && taking.every(({ answers }) => answers > 0)) beginVoting(turn);
+  const remaining = turn.agents.filter(({ out }) => out === null);
+  if (remaining.length > 0 && remaining.every(({ answers }) => answers > 0)) beginVoting(turn);
 }
 
 function beginVoting(turn: TurnView): void {
   if (turn.phase === "initial_answer") turn.phase = "enforcement";
 }
 
-/** Agents are in the order of the config; without the rules, in the order of the aliases. */
+/** The agents are in the order of the config, or in the order of `aliases` if it is unknown. */
 function newTurn(view: SessionView, event: EventOf<"turn.started">): TurnView {
   const aliases = new Map(Object.entries(event.aliases));
   const ids = view.rules?.agents.map(({ id }) => id) ?? [...aliases.keys()];
@@ -175,7 +178,10 @@ function modelOf(view: SessionView, id: string): { provider: string; model: stri
   return rules && { provider: rules.provider, model: rules.model };
 }
 
-/** Appends an agent that the turn did not announce, so that an incomplete log can be shown. */
+/**
+ * Finds an agent, or appends an agent that `turn.started` does not name, so that an incomplete log
+ * can be shown.
+ */
 function agentIn(turn: TurnView, id: string, at: number): AgentView {
   const known = agentById(turn, id);
   if (known) return known;
@@ -186,7 +192,10 @@ function agentIn(turn: TurnView, id: string, at: number): AgentView {
 
 type EndEvent = EventOf<"turn.completed" | "turn.failed" | "turn.cancelled">;
 
-/** The terminal event has the final usage and cost. They include calls still in flight. */
+/**
+ * Replaces the turn's usage and cost by those of the terminal event, which include the calls in
+ * flight. The agents' sums get the reservations of these calls.
+ */
 function turnEnded(turn: TurnView, event: EndEvent): void {
   for (const agent of turn.agents)
     if (agent.call) addCharge(turn, agent, { ...agent.call.reserved, usage: null });
@@ -195,13 +204,13 @@ function turnEnded(turn: TurnView, event: EndEvent): void {
   turn.usage = { ...event.usage };
   turn.costUsd = knownUsd(event);
   if (event.cost_usd === null) turn.isCostWhole = false;
-  const blamed = new Set(
+  const failedIds = new Set(
     event.type === "turn.failed" ? event.agents.map(({ agent }) => agent) : [],
   );
   const attempt = turn.attempts.at(-1);
   for (const agent of turn.agents) {
     if (event.type === "turn.completed") retire(agent, "completed");
-    else retire(agent, blamed.has(agent.id) ? "error" : stoppedStatus(attempt, agent));
+    else retire(agent, failedIds.has(agent.id) ? "error" : stoppedStatus(attempt, agent));
   }
   switch (event.type) {
     case "turn.completed":
@@ -229,11 +238,14 @@ function turnEnded(turn: TurnView, event: EndEvent): void {
   }
 }
 
-/** Charge of one call. `usage`: `null` if not reported; `tokens` is then the reservation. */
+/**
+ * Charge of one call. `usage`: `null` if the provider reported none; `tokens` is then the number of
+ * reserved tokens.
+ */
 type Charge = Cost & { tokens: number; usage: Usage | null };
 
-/** `agent`: the rules of the call's agent, if known. */
-function chargeIn(
+/** Charge of the call that `event` ends. `agent`: the rules of the call's agent, if known. */
+function chargeOf(
   event: EventOf<"call.completed" | "call.failed">,
   agent: AgentRules | undefined,
 ): Charge {
@@ -242,16 +254,16 @@ function chargeIn(
   return { ...chargedCost(agent, { ...event, tokens }), tokens, usage };
 }
 
-/** Adds a charge to the agent and to the turn, so that the agents' sums equal the turn's. */
+/** Adds a charge to the agent and to the turn. So the sum over the agents equals the turn's sum. */
 function addCharge(
   turn: TurnView,
   agent: AgentView,
   { usd, isComplete, tokens, usage }: Charge,
 ): void {
-  for (const one of [turn, agent]) {
-    one.costUsd += usd;
-    one.isCostWhole &&= isComplete;
-    if (!usage) one.reservedTokens += tokens;
+  for (const payer of [turn, agent]) {
+    payer.costUsd += usd;
+    payer.isCostWhole &&= isComplete;
+    if (!usage) payer.reservedTokens += tokens;
   }
   if (usage) {
     turn.usage = addUsage(turn.usage, usage);

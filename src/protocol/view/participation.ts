@@ -1,20 +1,22 @@
 import type { AgentEnd, AttemptView, TurnView } from "./types";
 
-/** Agents that took part in an attempt, and why the others did not. */
+/** Which agents took part in an attempt, and why the other agents did not. */
 
 /** One agent's part in one attempt. */
 export type Participant = {
   agent: string;
   status: AgentEnd["status"];
   tookPart: boolean;
-  /** Why the agent dropped out, or why it has no part; `null` if it stayed to the end. */
+  /** Why the agent dropped out or did not take part; `null` if it worked until the end. */
   error: { code: string; message: string } | null;
 };
 
 /**
- * All agents of the turn, in the order of the config, as of `attempt` or its end. An agent took
- * part if it has an accepted answer or a valid vote there; without coordination, if it presents.
- * Empty for an earlier attempt of a turn that was stored before attempts kept their agents.
+ * All agents of the turn, in the order of the config, with their state in `attempt`. For an earlier
+ * attempt, this is the state at its end. An agent took part if it has an accepted answer or a valid
+ * vote in the attempt. Without coordination, only the presenter takes part.
+ *
+ * Empty for an earlier attempt in older data, which lacks `agentEnds`.
  */
 export function participantsOf(turn: TurnView, attempt: AttemptView): Participant[] {
   const isLatest = attempt === turn.attempts.at(-1);
@@ -22,17 +24,18 @@ export function participantsOf(turn: TurnView, attempt: AttemptView): Participan
   return agents.map((agent) => {
     const tookPart = hasPart(attempt, agent.id);
     const isCancelled = isLatest && turn.status === "cancelled";
-    const blamed = isLatest
-      ? turn.failure?.agents.find((one) => one.agent === agent.id)
+    const failure = isLatest
+      ? turn.failure?.agents.find((failed) => failed.agent === agent.id)
       : undefined;
-    const error = agent.error ?? (blamed && { code: blamed.code, message: blamed.message }) ?? null;
+    const turnError = failure && { code: failure.code, message: failure.message };
+    const error = agent.error ?? turnError ?? null;
     const isCut = !tookPart || isUnfinished(attempt, agent);
+    const ending = endingOf(attempt, agent.id, isCancelled);
     return {
       agent: agent.id,
       status: agent.status,
       tookPart,
-      error:
-        error ?? (isCut ? silenceOf(cutBy(attempt, agent.id, isCancelled), agent, tookPart) : null),
+      error: error ?? (isCut ? cutErrorOf(ending, agent, tookPart) : null),
     };
   });
 }
@@ -41,16 +44,16 @@ export function participantsOf(turn: TurnView, attempt: AttemptView): Participan
 export function participantsOfTurn(turn: TurnView): Participant[] {
   const attempt = turn.attempts.at(-1);
   if (attempt) return participantsOf(turn, attempt);
-  const cut = turn.status === "cancelled" ? "cancelled" : null;
+  const ending = turn.status === "cancelled" ? "cancelled" : null;
   return turn.agents.map(endOf).map((agent) => ({
     agent: agent.id,
     status: agent.status,
     tookPart: false,
-    error: agent.error ?? silenceOf(cut, agent, false),
+    error: agent.error ?? cutErrorOf(ending, agent, false),
   }));
 }
 
-/** The data kept of an agent when the next attempt resets it. */
+/** The data of an agent that its attempt keeps when the next attempt resets the agent. */
 export function endOf({
   id,
   status,
@@ -73,7 +76,7 @@ export function endOf({
 }
 const withoutTime = ({ code, message }: { code: string; message: string }) => ({ code, message });
 
-/** Whether an agent has taken part in an attempt so far. */
+/** Whether an agent has already taken part in an attempt. */
 export function hasPart(
   { answers, votes, settlement, presentation }: AttemptView,
   id: string,
@@ -85,11 +88,11 @@ export function hasPart(
   );
 }
 
-/** Whether the end of the attempt cut the agent's answer, and the agent did not vote after that. */
+/** Whether the end of coordination cut the agent's answer, and the agent did not vote later. */
 const isUnfinished = ({ cut }: AttemptView, { id, status }: AgentEnd): boolean =>
   cut?.includes(id) === true && status === "answered";
 
-/** Reasons for the end of an attempt that can stop an agent before it has answered. */
+/** Endings of an attempt that can stop an agent before it has answered, as clauses. */
 export const TOO_LATE: ReadonlyMap<string, string> = new Map([
   ["deadline", "Time ran out"],
   ["budget", "The budget ran out"],
@@ -97,28 +100,31 @@ export const TOO_LATE: ReadonlyMap<string, string> = new Map([
 ]);
 
 /**
- * Why an agent stopped working in an attempt; `null` if it was not stopped. Without coordination,
- * only the presenter works.
+ * How the attempt ended for an agent: `ended_by` of the settlement, or `cancelled`; `null` if the
+ * attempt has not ended. Without coordination, only the presenter works, so a cancellation stops
+ * only the presenter.
  */
-function cutBy(
+function endingOf(
   { answers, settlement }: AttemptView,
   id: string,
   isCancelled: boolean,
 ): string | null {
   if (!settlement) return isCancelled ? "cancelled" : null;
   if (settlement.endedBy !== "skipped") return settlement.endedBy;
-  const isSilent = settlement.winner === id && !answers.some(({ agent }) => agent === id);
-  return isCancelled && isSilent ? "cancelled" : null;
+  const isPresenter = settlement.winner === id;
+  const hasAnswer = answers.some(({ agent }) => agent === id);
+  return isCancelled && isPresenter && !hasAnswer ? "cancelled" : null;
 }
 
-function silenceOf(
-  cut: string | null,
+/** Why an agent did not finish; `null` if `ending` does not stop agents. */
+function cutErrorOf(
+  ending: string | null,
   { callError }: AgentEnd,
   hasAnswer: boolean,
 ): Participant["error"] {
-  const end = cut === null ? undefined : TOO_LATE.get(cut);
-  if (cut === null || end === undefined) return null;
-  const before = hasAnswer ? "it finished; what it had written is its answer" : "its first answer";
+  const reason = ending === null ? undefined : TOO_LATE.get(ending);
+  if (ending === null || reason === undefined) return null;
+  const goal = hasAnswer ? "it finished; what it had written is its answer" : "its first answer";
   const cause = callError === null ? "" : ` Its last call failed: ${callError.message}`;
-  return { code: cut, message: `${end} before ${before}.${cause}` };
+  return { code: ending, message: `${reason} before ${goal}.${cause}` };
 }

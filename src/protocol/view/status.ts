@@ -26,12 +26,12 @@ import {
 } from "./index";
 import { voteResult } from "./vote-result";
 
-/** Converts views to API responses: MassGen's field names, times in seconds as in MassGen. */
+/** Converts views to API responses. As in MassGen's `status.json`, times are in seconds. */
 
 const FINAL_PREVIEW_CHARS = 200;
 const REASON_PREVIEW_CHARS = 100;
 
-/** Data that is not part of the view. `now`: Unix time in milliseconds. */
+/** Data that a status needs beside the view. `now`: Unix time in milliseconds. */
 export type StatusMeta = { now: number };
 
 /** Status of a session, based on its latest turn; `null` before the first turn. */
@@ -62,7 +62,10 @@ export function toStatus(view: SessionView, meta: StatusMeta): SessionStatus | n
   };
 }
 
-/** One turn in full, without the answers' texts; `null` if there is no such turn. */
+/**
+ * One turn in full, but without the texts of the answers; `null` if the view has no turn with this
+ * number.
+ */
 export function toTurn(view: SessionView, number: number): TurnResponse | null {
   const turn = turnOf(view, number);
   if (!turn) return null;
@@ -77,9 +80,9 @@ export function toTurn(view: SessionView, number: number): TurnResponse | null {
     winner: turn.winner,
     label: turn.final?.label ?? null,
     citations: [...citationsOf(turn)],
-    agents: participantsOfTurn(turn).map((one) => ({
-      ...toParticipant(one),
-      ...modelOf(turn, one.agent),
+    agents: participantsOfTurn(turn).map((participant) => ({
+      ...toParticipant(participant),
+      ...modelOf(turn, participant.agent),
     })),
     hosted_uses: Object.fromEntries(
       turn.agents.map(({ id, hostedUses }) => [id, { ...hostedUses }]),
@@ -91,7 +94,10 @@ export function toTurn(view: SessionView, number: number): TurnResponse | null {
   };
 }
 
-/** First answers and votes count half each. A completed turn is at 100, also if agents failed. */
+/**
+ * Each agent's first answer and vote count half each. A completed turn is at 100, also if agents
+ * failed.
+ */
 function completionPercentage({ status, agents }: TurnView): number {
   if (status === "completed") return 100;
   const done = agents.reduce(
@@ -257,11 +263,14 @@ const tokensOfTurn = ({ usage, reservedTokens }: TurnView): Tokens => ({
   reserved: reservedTokens,
 });
 
-const sumOf = (all: readonly Tokens[]): Tokens =>
-  all.reduce((a, b) => ({ reported: a.reported + b.reported, reserved: a.reserved + b.reserved }), {
-    reported: 0,
-    reserved: 0,
-  });
+const sumOf = (turns: readonly Tokens[]): Tokens =>
+  turns.reduce(
+    (a, b) => ({ reported: a.reported + b.reported, reserved: a.reserved + b.reserved }),
+    {
+      reported: 0,
+      reserved: 0,
+    },
+  );
 
 const toTokens = ({ reported, reserved }: Tokens) => ({
   tokens: reported + reserved,
@@ -279,7 +288,7 @@ const toCost = ({ usd, isComplete }: Cost) => ({
   cost_usd_known: usd,
 });
 
-/** At most `chars` UTF-16 code units. Does not cut a surrogate pair. */
+/** The start of a text: at most `chars` UTF-16 code units. Does not cut a surrogate pair. */
 const preview = (text: string, chars: number): string => {
   if (text.length <= chars) return text;
   const kept = text.slice(0, chars - 1);

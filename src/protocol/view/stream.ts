@@ -2,12 +2,15 @@ import type { DeltaItem } from "../events";
 import type { AgentView, StreamedText, StreamView } from "./types";
 
 /**
- * Maximum length of a running call's text in a view, in UTF-16 code units. The deltas have the
- * whole text, and the final text has its own event.
+ * Length of the end of a running call's text that a view keeps, in UTF-16 code units. Between two
+ * cuts the text can have twice this length. Clients that need the whole text read the deltas; the
+ * final text has its own event.
  */
 export const STREAM_TAIL = 16 * 1024;
 
-/** The stream of a call that has started. It replaces the output of an earlier try. */
+/**
+ * The stream of a call that has just started. It replaces the stream of the agent's earlier call.
+ */
 export const emptyStream = (call: string): StreamView => ({
   call,
   latest: null,
@@ -20,7 +23,7 @@ export const emptyStream = (call: string): StreamView => ({
   final: { text: "", length: 0 },
 });
 
-/** Appends a piece to its call's stream. Ignores pieces of calls before the agent's latest. */
+/** Appends a piece to the stream of its call. Ignores pieces of earlier calls of the agent. */
 export function appendDelta(agent: AgentView, item: DeltaItem): void {
   const { stream } = agent;
   if (!stream || stream.call !== item.call) return;
@@ -35,8 +38,8 @@ export function appendDelta(agent: AgentView, item: DeltaItem): void {
 }
 
 /**
- * Appends the part of a piece that is new. Cuts the text only at twice the limit, so that a piece
- * costs its own length.
+ * Appends the part of a piece that is new. Cuts the text only when it reaches twice the limit, so
+ * that not every piece copies the whole text.
  */
 function append(streamed: StreamedText, { offset, text }: DeltaItem): void {
   const end = offset + text.length;

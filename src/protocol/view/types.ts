@@ -6,15 +6,17 @@ import type { Budget, TeamRules } from "../team";
 import type { InputRequired, ToolProgress } from "../events/tool";
 
 /**
- * The public view of a session: a projection of the log as plain data (safe for `structuredClone`
- * and JSON). Only `index.ts` and the folds beside it write to it.
+ * The public view of a session: a projection of the log as plain data, so `structuredClone` and
+ * JSON can copy it. Only the files of this folder change a view. Times are in Unix milliseconds.
  */
 export type SessionView = {
   /** Empty until the first event. */
   sessionId: string;
   /** Number of the latest event in the view. Events up to this number are ignored. */
   lastSequence: number;
+  /** `null` if `session.created` is not among the events. */
   createdAt: number | null;
+  /** Time of the latest event; 0 before the first event. */
   updatedAt: number;
   /** `null` if `session.created` is not among the events. */
   rules: TeamRules | null;
@@ -25,7 +27,9 @@ export type TurnStatus = "running" | "completed" | "failed" | "cancelled";
 export type Phase = "initial_answer" | "enforcement" | "presentation" | "done";
 
 export type TurnView = {
+  /** From 1. */
   number: number;
+  /** Number of the turn that this one follows; `null` for the first turn. */
   parentTurn: number | null;
   question: string;
   /** Omitted if none. */
@@ -33,24 +37,29 @@ export type TurnView = {
   budget: Budget;
   startedAt: number;
   deadlineAt: number;
+  /** `null` while the turn runs. */
   endedAt: number | null;
   status: TurnStatus;
   phase: Phase;
   /**
-   * In the order of the config. Answers, votes and status are of the latest attempt; tokens, cost
-   * and uses of hosted tools are of the whole turn.
+   * In the order of the config. Answers, votes and status describe the latest attempt. Tokens, cost
+   * and uses of hosted tools describe the whole turn.
    */
   agents: AgentView[];
   attempts: AttemptView[];
   /** Id of the agent whose answer won the latest settled attempt. */
   winner: string | null;
+  /** The final answer; `null` if there is none. */
   final: FinalView | null;
+  /** `null` while the turn runs, and if it failed. */
   finishReason: EndedBy | null;
+  /** Why the turn failed; `null` if it did not fail. */
   failure: {
     code: string;
     message: string;
     agents: { agent: string; code: string; message: string }[];
   } | null;
+  /** As in `turn.cancelled`; `null` if the turn was not cancelled. */
   partial: { winner: string | null; answer: string | null; text: string | null } | null;
   /** Usage that providers reported. */
   usage: Usage;
@@ -61,8 +70,8 @@ export type TurnView = {
   /** Whether every part has a known price. */
   isCostWhole: boolean;
   /**
-   * Part of `costUsd` without a usage report: reservations of calls that were cut off, so the
-   * maximum that they can have cost.
+   * Part of `costUsd` that calls without a usage report had reserved: the maximum that they can
+   * have cost.
    */
   unreportedUsd: number;
   /** Set if a call without a usage report has no known price: `unreportedUsd` is then too low. */
@@ -72,20 +81,24 @@ export type TurnView = {
 export type FinalView = { agent: string; attempt: number; label: string; text: string };
 
 export type AttemptView = {
+  /** Number of the attempt in the turn, from 1. */
   number: number;
   startedAt: number;
+  /** Why the previous attempt's final answer was rejected; `null` in the first attempt. */
   feedback: { reason: string; instructions: string } | null;
   /** Persona by agent id. */
   personas: Record<string, string>;
-  /** Revision n has index n − 1. */
+  /** All answers in order. The answer with revision n has index n − 1. */
   answers: AnswerView[];
   /** Every vote that counted when it was cast, in order. */
   votes: VoteView[];
+  /** How coordination ended; `null` until it ends. */
   settlement: Settlement | null;
+  /** The final text of the attempt; `null` until it is complete. */
   presentation: PresentationView | null;
   /** Sources of the presenter's text, each address once. */
   citations: Citation[];
-  /** Why the presenter rejected its final text. */
+  /** Why the presenter rejected its final text; `null` if it did not. */
   restart: { agent: string; reason: string; instructions: string } | null;
   /** Ids of agents whose answer was cut by the end of coordination. Omitted if none. */
   cut?: string[];
@@ -108,6 +121,7 @@ export type AgentEnd = {
 };
 
 export type AnswerView = {
+  /** Id of the author. */
   agent: string;
   label: string;
   revision: number;
@@ -126,8 +140,9 @@ export type VoteView = {
   revision: number;
   reason: string;
   at: number;
+  /** Whether the vote still counts. */
   valid: boolean;
-  /** Label of the answer that voided the vote. */
+  /** Label of the answer that voided the vote; `null` if none did. */
   voidedBy: string | null;
 };
 
@@ -145,7 +160,7 @@ export type PresentationView = {
   content: string;
   source: "presentation" | "answer" | "partial";
   fallback: string | null;
-  /** Omitted if none. */
+  /** Number of files that a presenter had changed when it was cut off. Omitted if it was not. */
   changed_files?: number;
   tools: string[];
 };
@@ -169,14 +184,17 @@ export type AgentView = {
   status: AgentStatus;
   /** From 1; 0 before the first round. */
   round: number;
+  /** Number of answers. */
   answers: number;
+  /** Label of the latest answer; `null` before the first answer. */
   latestLabel: string | null;
-  /** Number of files of its previous answer that the latest one lacks. Omitted in older data. */
+  /** Number of files of the previous answer that the latest answer lacks. Omitted in older data. */
   leftOut?: number;
-  /** The vote that counts now. */
+  /** The vote that counts now; `null` if there is none. */
   vote: { label: string; reason: string } | null;
+  /** Number of votes that did not count, because the agent had not seen newer answers. */
   staleVotes: number;
-  /** Number of times that it was shown newer answers or began another round. */
+  /** Number of times that the agent was shown newer answers or began another round. */
   restarts: number;
   /** Input and output tokens that providers reported. */
   reportedTokens: number;
@@ -188,20 +206,23 @@ export type AgentView = {
   isCostWhole: boolean;
   /** Number of uses by hosted tool. */
   hostedUses: Partial<Record<HostedToolName, number>>;
-  /** The call in flight. */
+  /** The call in flight; `null` if there is none. */
   call: CallView | null;
-  /** Whether its next call waits for the budget or a rate limit. Omitted if none ever waited. */
+  /** Whether the next call waits for the budget or a rate limit. Omitted if no call ever waited. */
   isPutOff?: boolean;
-  /** Time of the next try of a failed call, in Unix milliseconds. */
+  /** Time of the next try of a failed call; `null` if no next try is due. */
   retryAt: number | null;
   /** Running calls of the agent's own tools. `progress`: omitted if the server reported none. */
   tools: { toolCall: string; name: string; progress?: ToolProgress }[];
-  /** Latest request of a tool server for input by a person, in the attempt. */
+  /** Latest request of a tool server for input by a person, in the latest attempt. */
   inputRequired: (InputRequired & { tool: string; at: number }) | null;
-  /** Output of its latest call so far. */
+  /** Output of the agent's latest call so far; `null` before the first call. */
   stream: StreamView | null;
   lastError: { code: string; message: string; at: number } | null;
-  /** Why its latest call failed. Kept if the agent drops out for another reason, such as time. */
+  /**
+   * Why the latest call failed; `null` if it did not fail. Stays set if the agent drops out for
+   * another reason, such as a time limit.
+   */
   callError: { code: string; message: string; at: number } | null;
   /** Set if the agent dropped out: it failed, or it reached a cap and abstained. */
   out: "failed" | "abstained" | null;
@@ -211,20 +232,24 @@ export type AgentView = {
 export type CallView = {
   id: string;
   purpose: Purpose;
+  /** Number of the try of this call, from 1. */
   try: number;
   startedAt: number;
-  /** Charge if the outcome of the call stays unknown. */
+  /** The amount that is charged if the outcome of the call stays unknown. */
   reserved: Cost & { tokens: number };
 };
 
-/** `latest`: kind of the newest piece. `tool`: name of its tool. */
+/**
+ * Output of one call, by kind. `call`: id of the call. `latest`: kind of the newest piece; `null`
+ * before the first piece. `tool`: name of the tool that the newest piece is for, if any.
+ */
 export type StreamView = {
   call: string;
   latest: DeltaKind | null;
   tool: string | null;
-  /** For each kind: the tool call or hosted tool whose text is shown. */
+  /** Key of the tool call or hosted tool whose text is shown, by kind of output. */
   shown: Partial<Record<DeltaKind, string>>;
 } & Record<DeltaKind, StreamedText>;
 
-/** `text`: end of the output. `length`: length of all output, in UTF-16 code units. */
+/** `text`: end of the output. `length`: length of the whole output in UTF-16 code units. */
 export type StreamedText = { text: string; length: number };

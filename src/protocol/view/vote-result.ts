@@ -14,8 +14,8 @@ export type VoteResult = {
 };
 
 /**
- * `null` before the attempt is settled, or if no answer won. `teamSize` includes agents that
- * dropped out.
+ * Result of an attempt's vote; `null` before the attempt is settled, or if no answer won.
+ * `teamSize` includes agents that dropped out.
  */
 export function voteResult(attempt: AttemptView, teamSize: number): VoteResult | null {
   const label = attempt.settlement?.label;
@@ -28,12 +28,15 @@ export function voteResult(attempt: AttemptView, teamSize: number): VoteResult |
   return { votes, of, voters: votersOf(attempt, tally), unanimous: isUnanimous };
 }
 
-/** Without valid votes, the rules count last votes for answers that are still candidates. */
+/**
+ * Ids of the agents whose votes the tally counts. If no vote is valid, the rules count each agent's
+ * last vote, if it is for an answer that can still win.
+ */
 function votersOf({ votes }: AttemptView, tally: Readonly<Record<string, number>>): string[] {
-  const valid = votes.filter(({ valid }) => valid);
-  if (valid.length > 0) return valid.map(({ voter }) => voter);
-  const last = votes.filter(
+  const validVotes = votes.filter(({ valid }) => valid);
+  if (validVotes.length > 0) return validVotes.map(({ voter }) => voter);
+  const lastVotes = votes.filter(
     ({ voter }, index) => !votes.slice(index + 1).some((later) => later.voter === voter),
   );
-  return last.filter(({ label }) => Object.hasOwn(tally, label)).map(({ voter }) => voter);
+  return lastVotes.filter(({ label }) => Object.hasOwn(tally, label)).map(({ voter }) => voter);
 }

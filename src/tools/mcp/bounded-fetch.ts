@@ -41,7 +41,7 @@ export class StreamEndedError extends Error {
 
 /** A running call, as its caller sees it. */
 type CallWatch = {
-  /** Aborted, with the reason, as soon as no reply can arrive any more. */
+  /** Aborted, with the reason, as soon as a reply can no longer arrive. */
   failed: AbortSignal;
   /** Call this with each event id from which the server's stream can be resumed. */
   onResumable: (eventId: string) => void;
@@ -62,7 +62,7 @@ type RunningCall = {
   large: MutexLease;
   /** Aborts the open requests of the call. */
   open: AbortController;
-  /** Aborted when no reply can arrive any more. */
+  /** Aborted when a reply can no longer arrive. */
   failed: AbortController;
   /** The last event id from which the stream can be resumed; `null` if it cannot be resumed. */
   resumeEventId: string | null;

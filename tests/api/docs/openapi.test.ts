@@ -88,7 +88,7 @@ describe("the OpenAPI document", () => {
   );
 
   it.each(operations)(
-    "states how $name is authenticated: not at all, by a key, or also by a ticket",
+    "states how $name is authenticated: not at all, by a key, or by either a key or a ticket",
     ({ path, operation }) => {
       const expected = !path.startsWith("/api/")
         ? []
@@ -129,7 +129,7 @@ describe("the OpenAPI document", () => {
     },
   );
 
-  it("refuses an invalid value, which shows that the tests above can fail", () => {
+  it("has a schema that an invalid example violates, so the tests of examples can fail", () => {
     const run = { $ref: "#/components/schemas/Run" };
     expect(faultsOf(document, run, { session_id: "x", turn: 0, status: "running" })).not.toEqual(
       [],

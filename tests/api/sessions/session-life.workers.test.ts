@@ -37,11 +37,14 @@ const addRow = (id: string, createdAt = Date.now()) =>
     .bind(TENANT, id, createdAt)
     .run();
 
-/** An id without a session. It is sorted after all other ids, so lists show it first. */
+/**
+ * An id without a session. Lists show the newest id first. This id is newer than all others, so it
+ * comes first.
+ */
 const idWithoutSession = (letter: string) => `session_zzzzzzzzzzzzzzzzzzzzzzz${letter}`;
 
 describe("the list of sessions", () => {
-  it("contains a run as soon as its start is confirmed, newest first, with the start of its question", async () => {
+  it("shows a run as soon as its start is confirmed, before older runs, with the first words of its question", async () => {
     const first = await start(quick());
     const second = await start(quick());
     const { object, data, first_id } = await list("?limit=2");
@@ -179,7 +182,7 @@ describe("erasing a session", () => {
     expect((await erase("x")).status).toBe(400);
   });
 
-  it("erases all files if there are more than one page, and no files of other sessions", async () => {
+  it("erases all files of a session, also on several pages, but no file of another session", async () => {
     const neighbour = "tenants/local/sessions/session_filesaaaa0/answer.txt";
     await env.BUCKET.put(neighbour, "stays");
     const prefix = sessionPrefix(TENANT, "session_filesaaaa");
@@ -238,7 +241,7 @@ describe("an idempotency key", () => {
     const body = { question, config: quick() };
     const run = await (await postWithKey(key, body)).json<Run>();
     await follow(run);
-    await stubOf(run.session_id).erase(TENANT); // now the session does not exist, as after a crash
+    await stubOf(run.session_id).erase(TENANT); // as after a crash before the session was created
     await setState(run.session_id, "starting");
     await abortAllDurableObjects();
     expect(await (await postWithKey(key, body)).json()).toMatchObject({
@@ -303,16 +306,16 @@ describe("an idempotency key", () => {
     });
   });
 
-  it("is stored for a day; then it is deleted with other keys of the same age", async () => {
-    const [old, older] = [newKey(), newKey()];
-    const first = await (await postWithKey(old)).json<Run>();
-    const other = await (await postWithKey(older)).json<Run>();
+  it("is stored for a day; its next use deletes it and all other keys of that age", async () => {
+    const [firstKey, secondKey] = [newKey(), newKey()];
+    const first = await (await postWithKey(firstKey)).json<Run>();
+    const other = await (await postWithKey(secondKey)).json<Run>();
     const yesterday = Date.now() - 24 * 60 * 60 * 1_000;
     const ids = [first.session_id, other.session_id];
     await env.DB.prepare("UPDATE start_claims SET created_at = ? WHERE session_id IN (?, ?)")
       .bind(yesterday, ...ids)
       .run();
-    const second = await (await postWithKey(old)).json<Run>();
+    const second = await (await postWithKey(firstKey)).json<Run>();
     expect(second.session_id).not.toBe(first.session_id);
     const remaining = await env.DB.prepare("SELECT 1 FROM start_claims WHERE session_id IN (?, ?)")
       .bind(...ids)
@@ -332,7 +335,7 @@ describe("an idempotency key", () => {
     ]);
   });
 
-  it("may be any printable text of 255 characters", async () => {
+  it("may be any printable ASCII text of up to 255 characters", async () => {
     expect((await postWithKey(`a '"; DROP TABLE start_claims; --${"~".repeat(222)}`)).status).toBe(
       202,
     );

@@ -1,7 +1,7 @@
 import { type IncomingMessage, request } from "node:http";
 import { text } from "node:stream/consumers";
 
-/** A request of a hostile page, or of another program on this machine, to a port. */
+/** A request that a hostile page, or another program on this machine, sends to a port. */
 export type Attack = {
   method?: string;
   path: string;
@@ -11,29 +11,29 @@ export type Attack = {
 export type Reply = { status: number; body: string };
 
 const WITHIN_MS = 5_000;
-/** Enough to recognize the page; a stream has no end. */
-const MOST_CHARS = 20_000;
+/** Number of characters of a body that are kept. Enough to recognize a page. */
+const KEPT_CHARS = 20_000;
 
-/** Status 0: the connection was refused or closed, or timed out. */
+/** Sends the request. Status 0 means that the connection was refused or closed, or timed out. */
 export function ask(
   port: number,
   { method = "GET", path, headers = {}, body = "" }: Attack,
 ): Promise<Reply> {
   return new Promise((resolve) => {
-    const nothing = () => resolve({ status: 0, body: "" });
-    const asking = request({ host: "127.0.0.1", port, method, path, headers, agent: false });
-    asking.setTimeout(WITHIN_MS, () => asking.destroy());
-    asking.on("error", nothing).on("response", (response: IncomingMessage) => {
+    const resolveFailed = () => resolve({ status: 0, body: "" });
+    const sentRequest = request({ host: "127.0.0.1", port, method, path, headers, agent: false });
+    sentRequest.setTimeout(WITHIN_MS, () => sentRequest.destroy());
+    sentRequest.on("error", resolveFailed).on("response", (response: IncomingMessage) => {
       text(response).then(
-        (got) => resolve({ status: response.statusCode ?? 0, body: got.slice(0, MOST_CHARS) }),
-        nothing,
+        (got) => resolve({ status: response.statusCode ?? 0, body: got.slice(0, KEPT_CHARS) }),
+        resolveFailed,
       );
     });
-    asking.on("upgrade", (response: IncomingMessage, socket) => {
+    sentRequest.on("upgrade", (response: IncomingMessage, socket) => {
       socket.destroy();
       resolve({ status: response.statusCode ?? 101, body: "" });
     });
-    asking.end(body);
+    sentRequest.end(body);
   });
 }
 
@@ -47,14 +47,15 @@ const WEB_SOCKET = {
 };
 
 /**
- * H1: the list of sessions under a name that was rebound to this machine, or by a forged address.
+ * Finding H1: requests for the list of sessions, with a host name that an attacker has rebound to
+ * this machine (DNS rebinding), or with a forged URL.
  */
 export const rebinding = (servicePort: number): Attack[] => {
-  const wanted = `http://127.0.0.1:${servicePort}/api/sessions`;
+  const target = `http://127.0.0.1:${servicePort}/api/sessions`;
   return [
     { path: "/api/sessions", headers: { host: `evil.example:${servicePort}` } },
-    { path: "/x", headers: { host: `evil.example:${servicePort}`, "mf-original-url": wanted } },
-    { path: "/x", headers: { "mf-original-url": wanted } },
+    { path: "/x", headers: { host: `evil.example:${servicePort}`, "mf-original-url": target } },
+    { path: "/x", headers: { "mf-original-url": target } },
     {
       path: "/api/sessions",
       headers: {
@@ -63,14 +64,14 @@ export const rebinding = (servicePort: number): Attack[] => {
         forwarded: "host=localhost",
       },
     },
-    { path: wanted, headers: { host: "evil.example" } },
+    { path: target, headers: { host: "evil.example" } },
   ];
 };
 
 const EXPLORER = "/cdn-cgi/local/explorer/api";
 const SQL = JSON.stringify({ sql: "select id, tenant, scopes from api_keys" });
 
-/** H2: the runtime's explorer of databases, objects and buckets. */
+/** Finding H2: requests to the runtime's explorer of databases, objects and buckets. */
 export const EXPLORING: Attack[] = [
   { path: "/cdn-cgi/local/explorer/", headers: FROM_A_PAGE },
   { path: EXPLORER, headers: FROM_A_PAGE },
@@ -86,7 +87,7 @@ export const EXPLORING: Attack[] = [
   { path: "/cdn-cgi/explorer/api/d1/database", headers: FROM_A_PAGE },
 ];
 
-/** H3: the debugger, which evaluates any code inside the service. */
+/** Finding H3: requests to the debugger, which can run any code inside the service. */
 export const DEBUGGING: Attack[] = [
   ...["/json", "/json/list", "/json/version"].map((path) => ({
     path,
@@ -100,7 +101,7 @@ export const DEBUGGING: Attack[] = [
 
 const TRIGGER = "cron=0+6+*+*+MON&time=1793599200000";
 
-/** H4: the trigger of scheduled work, as an image of any page requests it. */
+/** Finding H4: requests that trigger scheduled work, as a page sends them for an image. */
 export const TRIGGERING: Attack[] = [
   `/cdn-cgi/local/scheduled?${TRIGGER}`,
   "/cdn-cgi/local/scheduled?time=4102444800000",

@@ -3,17 +3,17 @@ import { once } from "node:events";
 import { setTimeout as sleep } from "node:timers/promises";
 
 /**
- * A provider of the Responses format that writes replies in the background: a reply continues with
- * or without a reader, and its stream can be read from any of its events. It writes the same text,
- * one word at a time, and pauses after half of the words until `continueReply`.
+ * A provider of the Responses format that writes replies in the background. A reply continues
+ * without a reader, and a reader can begin at any event. Each reply has the same text, written one
+ * word at a time. After half of the words, each reply waits for `continueReply`.
  */
 export type BackgroundReplies = {
   baseUrl: string;
   /** The requests in order: `create`, `resume after N`, `cancel`. */
   asked: string[];
-  /** Writes all started and all later replies to their end. */
+  /** Ends the wait of all replies, also of later replies. */
   continueReply(): void;
-  /** Forgets all replies that it has started. */
+  /** Deletes all replies, so that later requests for them get a 404. */
   forget(): void;
   close(): Promise<void>;
 };
@@ -26,7 +26,7 @@ export async function startBackgroundReplies(
 ): Promise<BackgroundReplies> {
   const replies = new Map<string, BackgroundReply>();
   const asked: string[] = [];
-  const half = Promise.withResolvers<void>();
+  const continued = Promise.withResolvers<void>();
 
   const create = (body: Record<string, unknown>, res: ServerResponse) => {
     asked.push("create");
@@ -36,7 +36,7 @@ export async function startBackgroundReplies(
     const id = `resp_${replies.size + 1}`;
     const reply: BackgroundReply = { events: [], cancelled: false };
     replies.set(id, reply);
-    void write(reply, { id, text, wordMs, half: half.promise });
+    void write(reply, { id, text, wordMs, continued: continued.promise });
     return send(res, reply, 0);
   };
 
@@ -62,10 +62,10 @@ export async function startBackgroundReplies(
   return {
     baseUrl: `http://127.0.0.1:${port}/v1`,
     asked,
-    continueReply: () => half.resolve(),
+    continueReply: () => continued.resolve(),
     forget: () => replies.clear(),
     async close() {
-      half.resolve();
+      continued.resolve();
       server.closeAllConnections();
       server.close();
       await once(server, "close");
@@ -73,13 +73,15 @@ export async function startBackgroundReplies(
   };
 }
 
-/**
- * Writes the reply to its end, with or without a reader. Each event's sequence number is its index
- * in the list.
- */
+/** Writes all events of the reply. The sequence number of an event is its index in the list. */
 async function write(
   reply: BackgroundReply,
-  { id, text, wordMs, half }: { id: string; text: string; wordMs: number; half: Promise<void> },
+  {
+    id,
+    text,
+    wordMs,
+    continued,
+  }: { id: string; text: string; wordMs: number; continued: Promise<void> },
 ): Promise<void> {
   const push = (type: string, fields: object) => {
     const sequence_number = reply.events.length;
@@ -103,7 +105,7 @@ async function write(
   });
   const words = text.split(/(?<= )/);
   for (const [nth, word] of words.entries()) {
-    if (nth === Math.floor(words.length / 2)) await half;
+    if (nth === Math.floor(words.length / 2)) await continued;
     if (reply.cancelled) return;
     await sleep(wordMs);
     push("response.output_text.delta", { ...place, delta: word });
@@ -115,7 +117,7 @@ async function write(
   push("response.completed", { response: { ...base, status: "completed", output: [item], usage } });
 }
 
-/** Sends the events from an index on, as they are written, until the reply's end. */
+/** Sends the events from the index `from` as they are written, until the reply ends. */
 async function send(res: ServerResponse, reply: BackgroundReply, from: number): Promise<void> {
   res.writeHead(200, { "content-type": "text/event-stream" });
   for (let next = from; !res.closed; next += 1) {

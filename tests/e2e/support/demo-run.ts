@@ -6,17 +6,18 @@ import path from "node:path";
 import { afterEach, beforeEach } from "vitest";
 import { isHealthy } from "../../../simulated/service/loopback";
 
-/** `npm run demo` like its user runs it: a real process with the real service. */
+/** A run of `npm run demo` as a real process with the real service. */
 type Demo = {
   child: ChildProcess;
   output: { stdout: string; stderr: string };
   ended: Promise<number | null>;
 };
+/** `demo` starts a run. `scratch` returns the folder for temporary files of the current test. */
 type Demos = { demo: (...args: string[]) => Demo; scratch: () => string };
 
 /**
- * Call once per file. Each test has its own folder for temporary files, and its processes end with
- * it.
+ * Call it once per test file. Each test gets its own folder for temporary files. All processes of a
+ * test are killed at its end.
  */
 export function demos(): Demos {
   let scratch = "";

@@ -16,7 +16,10 @@ const TYPES: Readonly<Record<Format, string>> = {
   gemini: "gemini",
 };
 
-/** Model names with known capabilities: all except the first think. */
+/**
+ * Beginnings of model names, from which the service derives capabilities. Only the first cannot
+ * reason.
+ */
 const MODELS: Readonly<Record<Format, string>> = {
   "openai-chat": "some-model",
   "openai-responses": "gpt-5.6",
@@ -24,10 +27,10 @@ const MODELS: Readonly<Record<Format, string>> = {
   gemini: "gemini-3.8-flash",
 };
 
-/** A model of a format with a unique name. */
+/** The name of a model of this format. */
 export const modelOf = (format: Format, name: string): string => `${MODELS[format]}-${name}`;
 
-/** The backend of an agent with this format. */
+/** The backend in the config of an agent with this format. */
 export const backendOf = (
   format: Format,
   { baseUrls }: SimulatedProviders,

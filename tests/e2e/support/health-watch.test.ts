@@ -4,7 +4,7 @@ import { bestOf, ownPart } from "./health-watch";
 const wait = (ownMs: number) => ({ wallMs: ownMs, ownMs });
 
 describe("the longest wait for /healthz", () => {
-  it("excludes waits that the machine caused at the same time", () => {
+  it("does not include the part of a wait that the machine caused", () => {
     const waits = [
       { from: 0, to: 300, queuedMs: 20 },
       { from: 400, to: 500, queuedMs: 60 },
@@ -14,7 +14,7 @@ describe("the longest wait for /healthz", () => {
     expect(ownPart([], [])).toBe(0);
   });
 
-  it("fails for a repeated delay, and not for a delay that occurs once", async () => {
+  it("is short if a delay occurs only once, and long if the delay occurs in every try", async () => {
     const once = [400, 30, 20];
     expect((await bestOf(3, 250, async () => wait(once.shift() ?? 0))).ownMs).toBe(30);
     expect((await bestOf(3, 250, async () => wait(400))).ownMs).toBe(400);

@@ -5,9 +5,10 @@ import { slowness } from "../../machine-speed";
 const ASK_EVERY_MS = 10;
 
 /**
- * The longest wait for `/healthz`, in ms. `wallMs`: by the clock. `ownMs`: by the clock, minus what
- * the machine caused: the wait for an idle server at the same time, or the time that the service's
- * thread waited for a processor, whichever is longer; divided by the machine's `slowness`.
+ * The longest wait for `/healthz`, in ms. `wallMs`: as measured by the clock. `ownMs`: without the
+ * part that the machine caused, divided by the machine's `slowness`. The machine caused the longer
+ * of two times: the wait for an idle server at the same time, and the time in which the service's
+ * thread waited for a processor.
  */
 type LongestWait = { wallMs: number; ownMs: number };
 
@@ -16,11 +17,12 @@ type Servers = {
   idle: { url: string };
 };
 /**
- * `queuedMs`: the part of it in which the responding thread was ready to run without a processor.
+ * A wait for one response, in ms of `performance.now()`. `queuedMs`: the part of the wait in which
+ * the responding thread waited for a processor.
  */
 type Wait = { from: number; to: number; queuedMs: number };
 
-/** Requests `/healthz` and an idle server again and again while `work` runs. */
+/** Sends requests to `/healthz` and to an idle server repeatedly while `work` runs. */
 export async function healthDuring(
   { service, idle }: Servers,
   work: () => Promise<unknown>,
@@ -55,21 +57,22 @@ export async function healthDuring(
   };
 }
 
-/** The longest of several waits, each without the part that the machine caused. */
+/** The longest of `waits`, each without the part that the machine caused. */
 export const ownPart = (waits: readonly Wait[], machine: readonly Wait[]): number =>
   Math.max(
     0,
     ...waits.map((wait) => {
-      const beside = machine.filter(({ from, to }) => from < wait.to && to > wait.from);
-      return lengthOf(wait) - Math.max(wait.queuedMs, ...beside.map(lengthOf));
+      const concurrent = machine.filter(({ from, to }) => from < wait.to && to > wait.from);
+      return lengthOf(wait) - Math.max(wait.queuedMs, ...concurrent.map(lengthOf));
     }),
   );
 
 const lengthOf = ({ from, to }: Pick<Wait, "from" | "to">): number => to - from;
 
 /**
- * The shortest of at most `tries` longest waits; stops at the first below `mostMs`. The service's
- * own work lasts as long each time; other load of the machine varies.
+ * Makes at most `tries` attempts and returns the result with the shortest wait. Stops after a
+ * result below `mostMs`. The service's own work takes the same time in each attempt, but the other
+ * load of the machine varies.
  */
 export async function bestOf(
   tries: number,
@@ -84,10 +87,10 @@ export async function bestOf(
   return best;
 }
 
-/** Of a thread, in ms: its running time, and its waiting time for a processor. */
+/** Times of a thread in ms: the time that it ran, and the time that it waited for a processor. */
 type Thread = { ranMs: number; queuedMs: number };
 
-/** Threads of a process. Linux only. */
+/** The threads of a process by id. Works only on Linux. */
 function threadsOf(pid: number | null): Map<string, Thread> {
   if (pid === null) return new Map();
   const threads = readdirSync(`/proc/${pid}/task`).map((id): [string, Thread] => {
@@ -97,16 +100,16 @@ function threadsOf(pid: number | null): Map<string, Thread> {
   return new Map(threads);
 }
 
-/** How long the busiest thread, which runs JavaScript, waited for a processor. */
+/** Time in ms that the busiest thread waited for a processor. This thread runs the JavaScript. */
 function queuedBetween(
   before: ReadonlyMap<string, Thread>,
   after: ReadonlyMap<string, Thread>,
 ): number {
   let busiest: Thread = { ranMs: 0, queuedMs: 0 };
   for (const [id, { ranMs, queuedMs }] of after) {
-    const was = before.get(id) ?? { ranMs: 0, queuedMs: 0 };
-    if (ranMs - was.ranMs > busiest.ranMs)
-      busiest = { ranMs: ranMs - was.ranMs, queuedMs: queuedMs - was.queuedMs };
+    const earlier = before.get(id) ?? { ranMs: 0, queuedMs: 0 };
+    if (ranMs - earlier.ranMs > busiest.ranMs)
+      busiest = { ranMs: ranMs - earlier.ranMs, queuedMs: queuedMs - earlier.queuedMs };
   }
   return busiest.queuedMs;
 }

@@ -3,11 +3,12 @@ import type { AddressInfo } from "node:net";
 import { text } from "node:stream/consumers";
 
 /**
- * A hostile server on this machine: records all requests, and redirects them if it has a target.
+ * A hostile server on this machine. It records all requests. It redirects them if it has a target.
  */
 export class HostileServer {
-  /** A line for each request, with its body. */
+  /** One line for each request: method, path and body. */
   readonly requests: string[] = [];
+  /** Target of redirects; `null`: each request gets a 500. */
   redirectTo: string | null = null;
   readonly #server: Server;
 

@@ -1,7 +1,9 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 
-/** A server that only responds, in its own process: the machine causes its delays. */
+/**
+ * A server without work, in its own process. Only the machine can cause delays of its responses.
+ */
 export class IdleServer {
   readonly url: string;
   readonly #process: ChildProcess;
@@ -12,7 +14,7 @@ export class IdleServer {
   }
 
   static async start(): Promise<IdleServer> {
-    const child = spawn(process.execPath, ["-e", ANSWERS], {
+    const child = spawn(process.execPath, ["-e", SERVER_CODE], {
       stdio: ["ignore", "pipe", "inherit"],
     });
     const [port] = await once(child.stdout, "data");
@@ -26,7 +28,7 @@ export class IdleServer {
   }
 }
 
-const ANSWERS = `
+const SERVER_CODE = `
 const server = require("node:http").createServer((_, response) => response.end("ok"));
 server.listen(0, "127.0.0.1", () => console.log(server.address().port));
 `;

@@ -3,8 +3,8 @@ import path from "node:path";
 import type { Newcomer } from "./newcomer";
 
 /**
- * The services of a newcomer, and the output when they are ready. Without `devVars` the clone's
- * example applies.
+ * A service that a newcomer starts. `start` waits until the service is ready. `devVars`: content of
+ * the file `.dev.vars`; omitted: the example in the clone is used.
  */
 type NewcomerService = {
   name: "npm start" | "npm run demo";
@@ -21,7 +21,7 @@ export const NEWCOMER_SERVICES: readonly NewcomerService[] = [
   },
   {
     name: "npm run demo",
-    // The run takes about 20 s from here, and the service runs as long.
+    // After this output, the run takes about 20 s. The service ends with the run.
     start: (newcomer, port) =>
       newcomer.npm(["run", "demo", "--", "--once", "--port", `${port}`], /sprinter answers/),
   },

@@ -14,7 +14,7 @@ import path from "node:path";
 import { expect, vi } from "vitest";
 import { signalGroup } from "../../../local/process-group";
 
-/** A clone that was never set up, and the processes that its owner starts in it. */
+/** The parts of a clone. */
 const PARTS = [
   "package.json",
   "package-lock.json",
@@ -36,8 +36,12 @@ const PARTS = [
 
 const STARTS_WITHIN_MS = 90_000;
 
+/** A clone that was never set up, and a process that its owner starts there. */
 export class Newcomer {
-  /** Inside the repository, because the bundler follows links to packages only from there. */
+  /**
+   * Folder of the clone. It is inside the repository, because elsewhere the bundler does not follow
+   * the link to `node_modules`.
+   */
   readonly dir = mkdtempSync(path.resolve("node_modules/.newcomer-test-"));
   #child: ChildProcess | null = null;
   #printed = "";
@@ -47,7 +51,10 @@ export class Newcomer {
     symlinkSync(path.resolve("node_modules"), path.join(this.dir, "node_modules"));
   }
 
-  /** Runs `npm run …` in the clone until `stop`, and waits until it has printed `ready`. */
+  /**
+   * Runs npm in the clone and waits until its output matches `ready`. The process runs until
+   * `stop`.
+   */
   async npm(args: readonly string[], ready: RegExp): Promise<void> {
     const child = spawn("npm", args, {
       cwd: this.dir,
@@ -66,20 +73,20 @@ export class Newcomer {
     });
   }
 
-  /** Everything printed since the start. */
+  /** All output since the start. */
   get printed(): string {
     return this.#printed;
   }
 
   /**
-   * TCP ports on which any process below `npm` listens, by `/proc`: IPv4 and IPv6, on every
-   * address.
+   * All TCP ports, of IPv4 and IPv6, on which the npm process or a descendant listens. Read from
+   * `/proc`.
    */
   get listeningPorts(): number[] {
     return this.#child?.pid === undefined ? [] : listeningPortsBelow(this.#child.pid);
   }
 
-  /** Files of the clone, with the state of `npm start`, that contain a text literally. */
+  /** Files of the clone that contain this text, also files that `npm start` stores. */
   filesHolding(text: string): string[] {
     const own = readdirSync(this.dir).filter((name) => name !== "node_modules");
     const entries = own.flatMap((name) => filesBelow(path.join(this.dir, name)));
@@ -88,16 +95,17 @@ export class Newcomer {
       .map((file) => path.relative(this.dir, file));
   }
 
-  /** Ends all processes, and waits for their end. */
+  /** Ends all processes and waits until they have ended. */
   async stop(): Promise<void> {
     const child = this.#child;
     this.#child = null;
     if (child === null || child.exitCode !== null || child.signalCode !== null) return;
-    const gone = once(child, "close");
+    const ended = once(child, "close");
     signalGroup(child, "SIGTERM");
-    await gone;
+    await ended;
   }
 
+  /** Ends all processes and deletes the clone. */
   async remove(): Promise<void> {
     await this.stop();
     rmSync(this.dir, { recursive: true, force: true });
@@ -135,21 +143,23 @@ function descendantsOf(root: number): number[] {
 
 function parentOf(pid: string): number | null {
   try {
-    // The command's name may contain spaces and brackets; the fields after it do not.
+    // The second field is the command in brackets. It may contain spaces and brackets, the fields
+    // after it do not.
     const stat = readFileSync(`/proc/${pid}/stat`, "utf8");
     return Number(stat.slice(stat.lastIndexOf(")") + 2).split(" ")[1]);
   } catch {
-    return null; // it has ended
+    return null; // the process has ended
   }
 }
 
+/** Inode numbers of the sockets that a process has open. */
 function socketsOf(pid: number): string[] {
   try {
     return readdirSync(`/proc/${pid}/fd`).flatMap((fd) => {
       try {
         return /^socket:\[(\d+)\]$/.exec(readlinkSync(`/proc/${pid}/fd/${fd}`))?.[1] ?? [];
       } catch {
-        return []; // it was closed meanwhile
+        return []; // the file was closed meanwhile
       }
     });
   } catch {
@@ -157,6 +167,7 @@ function socketsOf(pid: number): string[] {
   }
 }
 
+/** The state of a listening socket in `/proc/net/tcp`. */
 const LISTEN = "0A";
 
 function listenersIn(table: string): { port: number; inode: string }[] {

@@ -8,10 +8,7 @@ import {
 import { LOCAL } from "./local";
 import { ServiceClient } from "./service-client";
 
-/**
- * The service in the real runtime, its providers, and a client, from before a file's tests until
- * after them.
- */
+/** The service in the real runtime, its providers, and a client. They run during a file's tests. */
 type RunningService = {
   readonly service: ServiceProcess;
   readonly providers: SimulatedProviders;
@@ -19,8 +16,8 @@ type RunningService = {
 };
 
 /**
- * Call once per file, outside of its tests. `models`: the models of the providers. `variables`:
- * more variables of the service.
+ * Call it once per test file, outside of the tests. `variables`: additional variables of the
+ * service.
  */
 export function runningService(
   models: Readonly<Record<string, Script>>,
@@ -52,7 +49,7 @@ export function runningService(
   };
 }
 
-function running<T>(one: T | undefined): T {
-  if (one === undefined) throw new Error("It is there only while tests run.");
-  return one;
+function running<T>(part: T | undefined): T {
+  if (part === undefined) throw new Error("The service runs only during the tests.");
+  return part;
 }

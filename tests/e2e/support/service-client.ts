@@ -10,23 +10,30 @@ import { EventListSchema } from "../../../src/protocol/api/listings";
 
 const ANSWERS_WITHIN_MS = 60_000;
 
-/** A plain client with a new connection per request: no connection outlives a killed service. */
+/**
+ * A client that opens a new connection for each request, because a kill breaks open connections.
+ */
 export class ServiceClient {
   constructor(readonly url: string) {}
 
-  /** A run of these agents at these providers. */
+  /** Starts a run of these agents. */
   async start({
     baseUrl,
     agents,
     question = "When does water boil?",
     config = {},
-    backend: own = {},
+    backend: sharedSettings = {},
     ...rest
   }: RunOptions): Promise<RunResponse> {
-    const backend = { type: "chatcompletion", base_url: baseUrl, api_key: "simulated", ...own };
-    const team = agents.map(({ id, model, backend: mine = {} }) => ({
+    const backend = {
+      type: "chatcompletion",
+      base_url: baseUrl,
+      api_key: "simulated",
+      ...sharedSettings,
+    };
+    const team = agents.map(({ id, model, backend: ownSettings = {} }) => ({
       id,
-      backend: { ...backend, model, ...mine },
+      backend: { ...backend, model, ...ownSettings },
     }));
     const json = { question, config: { agents: team, ...config }, ...rest };
     return RunResponseSchema.parse(await this.#json("/api/runs", { method: "POST", json }));
@@ -36,17 +43,18 @@ export class ServiceClient {
     return SessionStatusSchema.parse(await this.#json(`/api/sessions/${session}`));
   }
 
+  /** The first turn of the session. */
   async turn(session: string) {
     return TurnResponseSchema.parse(await this.#json(`/api/sessions/${session}/turns/1`));
   }
 
-  /** The first thousand of its events. */
+  /** The first 1,000 events of the session. */
   async events(session: string) {
     return EventListSchema.parse(await this.#json(`/api/sessions/${session}/events?limit=1000`))
       .data;
   }
 
-  /** The session's next question. */
+  /** Starts the next turn of the session with this question. */
   async ask(session: string, question: string): Promise<void> {
     await this.#json(`/api/sessions/${session}/turns`, {
       method: "POST",
@@ -58,7 +66,7 @@ export class ServiceClient {
     await this.#json(`/api/sessions/${session}/cancel`, { method: "POST", json: {} });
   }
 
-  /** Polls the turn until it has ended. */
+  /** Polls the first turn until it has ended, and returns it. */
   async ended(session: string, withinMs: number) {
     const giveUpAt = performance.now() + withinMs;
     for (;;) {
@@ -87,13 +95,14 @@ export class ServiceClient {
 type JsonRequest = { method?: "GET" | "POST"; json?: unknown };
 
 export type RunOptions = {
+  /** `base_url` of all agents. */
   baseUrl: string;
-  /** `backend`: settings that differ from Chat Completions at `baseUrl`. */
+  /** `backend`: settings of this agent only. */
   agents: readonly { id: string; model: string; backend?: Readonly<Record<string, unknown>> }[];
   question?: string;
-  /** Of every agent; Chat Completions if omitted. */
+  /** Settings of all agents. They replace the default, which is Chat Completions at `baseUrl`. */
   backend?: Record<string, unknown>;
-  /** Added to the config beside the agents. */
+  /** Other fields of the config. */
   config?: Record<string, unknown>;
   timeout_seconds?: number;
 };

@@ -1,7 +1,7 @@
 import { CALL_TIME_LIMITS } from "../../../src/providers/call-limits";
 import worker from "../../../src/worker";
 
-/** The service as shipped, with timeouts of seconds instead of minutes for providers. */
+/** The service with short time limits for model calls: seconds instead of minutes. */
 Object.assign(CALL_TIME_LIMITS, { firstByteMs: 4_500, idleMs: 3_000, totalMs: 9_000 });
 
 export { EvalRunObject } from "../../../durable-objects/eval-run/eval-run";

@@ -4,8 +4,8 @@ import path from "node:path";
 import { sha256 } from "../../../local/sha256";
 
 /**
- * All stored data of a service (sessions, tenants, alarms, R2, D1), copied while the service is
- * stopped, like an operator's backup of a local service.
+ * A copy of all stored data of a local service: sessions, tenants, alarms, R2 and D1. It is made as
+ * an operator makes a backup.
  */
 export class StoredCopy {
   readonly #dir: string;
@@ -14,14 +14,14 @@ export class StoredCopy {
     this.#dir = dir;
   }
 
-  /** Copies the data at `storage`. The service must be stopped: SQLite's files belong together. */
+  /** Copies the data in `storage`. The service must be stopped, so that SQLite's files match. */
   static async take(storage: string): Promise<StoredCopy> {
     const dir = await mkdtemp(path.join(tmpdir(), "massgen-copy-"));
     await cp(storage, dir, { recursive: true });
     return new StoredCopy(dir);
   }
 
-  /** Replaces the data at `storage` by the copy. */
+  /** Replaces the data in `storage` by the copy. */
   async putBack(storage: string): Promise<void> {
     await wipe(storage);
     await cp(this.#dir, storage, { recursive: true });
@@ -34,8 +34,8 @@ export class StoredCopy {
 }
 
 /**
- * Removes every file below `dir`, also SQLite's journals. The directories stay, because a runtime
- * gets them at its start.
+ * Deletes every file below `dir`, also SQLite's journals. The directories stay, because the runtime
+ * needs them at its start.
  */
 export async function wipe(dir: string): Promise<void> {
   for (const file of await filesIn(dir)) await rm(path.join(dir, file));

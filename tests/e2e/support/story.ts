@@ -10,12 +10,13 @@ import {
 import type { Situation } from "../../../simulated/providers/situation";
 
 /**
- * A run of about six seconds with everything that a kill could break: swift votes early, its vote
- * is voided, it gets the improved answer and votes again; slow's vote is late and stale; steady
- * improves, and presents if it wins. The actions depend on what is shown, so the team ends the same
- * way after any number of restarts. The presentation alone takes three seconds, which is the least
- * time for recovery after a kill.
+ * A run of about six seconds with every event that a kill could disturb. The agent `swift` votes
+ * early. Then a new answer voids its vote, and it votes again. The agent `steady` submits that new
+ * answer. The vote of the agent `slow` is late and therefore stale. Each action depends only on the
+ * answers that the agent sees, so the team ends the same way after any number of restarts. The
+ * presentation takes three seconds, which is the minimum time for a recovery after a kill.
  */
+
 export const FINAL =
   "The kettle boils at 100 °C at sea level, and one degree less for every 300 m above it: in La Paz at 88 °C. 🫖";
 const SWIFT = "Water boils at 100 °C.";
@@ -24,14 +25,14 @@ const SLOW = "It depends on the pressure of the air, thus on the height of the p
 const IMPROVED =
   "Water boils at 100 °C at sea level and at about one degree less for each 300 m of height, since the air presses less.";
 
-/** Real models' names, so that calls have prices. */
+/** The names of the models are real, so that their calls have prices. */
 export const STORY_AGENTS = [
   { id: "swift", model: "gpt-5-mini" },
   { id: "steady", model: "gpt-5" },
   { id: "slow", model: "gpt-4o" },
 ] as const;
 
-/** The scripts of the three, at this many times the pace. */
+/** The scripts of the three agents. `speed`: factor of their pace. */
 export function storyAt(
   speed: number,
 ): Readonly<Record<(typeof STORY_AGENTS)[number]["id"], Script>> {
@@ -51,7 +52,7 @@ export function storyAt(
   };
 }
 
-/** The story by the names of its models. */
+/** The scripts by the names of their models. */
 export const storyModels = (speed: number): Readonly<Record<string, Script>> =>
   Object.fromEntries(STORY_AGENTS.map(({ id, model }) => [model, storyAt(speed)[id]]));
 
@@ -59,10 +60,11 @@ export const STORY: Readonly<Record<string, Script>> = storyModels(1);
 
 type Part = {
   answer: string;
-  /** ms to the first token. */
+  /** Time to first token of an answer, in ms. */
   answering: number;
+  /** Time to first token of a decision, in ms. */
   deciding: number;
-  /** Its actions until the improved answer is shown; omitted if it votes for its own. */
+  /** Its decisions until it sees the improved answer. Omitted: it votes for its own answer. */
   early?: (situation: Situation) => Reply;
 };
 

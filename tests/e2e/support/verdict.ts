@@ -10,16 +10,16 @@ import { apply, emptyView } from "../../../src/protocol/view";
 import { check } from "../../../checker";
 import type { Outside } from "../../../checker/types";
 
-/** External facts about a finished run. */
+/** Facts about a finished run. */
 export type Evidence = {
-  /** The whole log as a new reader gets it, frame by frame. */
+  /** The whole log as a new client receives it, one frame per event. */
   frames: readonly Buffer[];
   status: SessionStatus;
   /** The requests that reached the providers for this session. */
   requests: readonly RecordedRequest[];
 };
 
-/** All errors of a finished run, as sentences. Empty if there is none. */
+/** All errors of a finished run, as sentences. */
 export function judge({ frames, status, requests }: Evidence): string[] {
   const log = frames.map(toEvent);
   return [
@@ -40,7 +40,7 @@ export function toEvent(frame: Buffer): WireEvent {
   return event;
 }
 
-/** I2. */
+/** I2: the events have the numbers 1, 2, 3 and so on. */
 export function misnumbered(log: readonly WireEvent[]): string[] {
   const wrong = log.findIndex(({ sequence_number }, index) => sequence_number !== index + 1);
   return wrong < 0
@@ -48,7 +48,7 @@ export function misnumbered(log: readonly WireEvent[]): string[] {
     : [`event ${wrong + 1} of the log has number ${log[wrong]?.sequence_number}`];
 }
 
-/** I3, I4: one end and one final text, and both agree. */
+/** I3 and I4: the log has one terminal event and one final text, and both have the same text. */
 function endings(log: readonly WireEvent[]): string[] {
   const ends = log.filter(({ type }) => isTerminal(type));
   const finals = log.filter((event) => event.type === "presentation.completed");
@@ -64,8 +64,8 @@ function endings(log: readonly WireEvent[]): string[] {
 }
 
 /**
- * The rules, checked by a reader without knowledge of their code, with facts from outside the log.
- * Nothing runs any more unless those facts say so.
+ * Violations of the coordination rules, found by an independent checker. `outside`: facts that the
+ * log does not contain. By default, the checker expects that the run has finished.
  */
 export const broken = (log: readonly WireEvent[], outside: Outside = {}): string[] =>
   check(log, { finished: true, ...outside }).map(
@@ -74,15 +74,15 @@ export const broken = (log: readonly WireEvent[], outside: Outside = {}): string
   );
 
 /**
- * I19: the rules' own fold of the log ends at rest, and the clients' fold equals the service's
- * status of the session.
+ * I19: after the log is folded, the service has nothing left to do, and the status that a client
+ * folds from the log equals the status that the service returns.
  */
 export function misfolded(log: readonly WireEvent[], live: SessionStatus): string[] {
   const state = log.reduce(evolve, emptySession);
   const folded = toStatus(log.reduce(apply, emptyView()), { now: live.meta.last_updated * 1000 });
-  const atRest = runningTurn(state) === null && owed(state).length === 0;
+  const isAtRest = runningTurn(state) === null && owed(state).length === 0;
   return [
-    ...(atRest ? [] : ["the folded log still owes something"]),
+    ...(isAtRest ? [] : ["the folded log still requires effects"]),
     ...(isDeepStrictEqual(folded, live)
       ? []
       : [`the service says ${JSON.stringify(live)}, its log says ${JSON.stringify(folded)}`]),
@@ -90,8 +90,8 @@ export function misfolded(log: readonly WireEvent[], live: SessionStatus): strin
 }
 
 /**
- * I11: nothing reaches a provider, or is charged there, without an entry in the log. Models are
- * distinguished, not their callers.
+ * I11: the log contains every request that a provider received, and at least the charges of the
+ * provider. The comparison is by model, because a request does not name its agent.
  */
 export function undercharged(
   log: readonly WireEvent[],

@@ -1,44 +1,42 @@
 import { type ClientRequest, get, type IncomingMessage } from "node:http";
 
-/** Too many readers, or a service that is starting. */
-const COME_AGAIN: ReadonlySet<number> = new Set([429, 503]);
-/** Heartbeats are far more frequent, and slow readers have read their data by then. */
+/** Statuses of temporary refusals: too many readers, or a service that is starting. */
+const TEMPORARY_STATUSES: ReadonlySet<number> = new Set([429, 503]);
+/** The watcher gives up after this time without a byte. Heartbeats are far more frequent. */
 const SILENCE_MS = 120_000;
 const BLANK_LINE = Buffer.from("\n\n");
 
+/** The behaviour of a watcher. */
 export type Habits = {
-  /** How long it waits before it reconnects. */
+  /** Time before it reconnects, in ms. */
   retryMs?: number;
-  /** Omitted if it never disconnects by itself. */
+  /** Time after which it disconnects, in ms. Omitted: it does not disconnect by itself. */
   leavesAfterMs?: number;
-  /** Its reading speed until `hurry`; unlimited if omitted. */
+  /** Reading speed until `hurry` is called. Omitted: unlimited. */
   bytesPerSecond?: number;
-  /** The number of turns whose end it waits for; one if omitted. */
+  /** Number of turns whose end it waits for. Omitted: 1. */
   turns?: number;
-  /** The number of its last known event; omitted if it knows none. */
+  /** Id of the last event that it has. Omitted: it has none and reads from the first event. */
   after?: number;
 };
 
 /**
- * A client of an event stream that handles only bytes: it keeps complete frames, drops unfinished
- * ones after a lost connection, and reconnects with the id of the last complete frame. It stops at
- * a final refusal, at the end, or after two minutes without a byte.
+ * A client of an event stream that keeps the received bytes. After a lost connection it drops an
+ * incomplete frame and reconnects with the id of the last complete frame. It stops after the last
+ * event, after a permanent refusal, or after two minutes without a byte.
  */
 export class Watcher {
-  /** The bytes of every frame with an id, concatenated. */
+  /** The bytes of each frame that has an id. */
   readonly frames: Buffer[] = [];
-  /** When each of them arrived, `performance.now()`. */
+  /** Arrival time of each frame in `frames`, by `performance.now()`. */
   readonly cameAt: number[] = [];
-  /** How often a connection was lost, or refused temporarily. */
+  /** Number of connections that were lost or temporarily refused. */
   losses = 0;
-  /** How often it connected. */
+  /** Number of attempts to connect. */
   visits = 0;
-  /** How often it received a request to reconnect. */
+  /** Number of temporary refusals. */
   refusals = 0;
-  /**
-   * Resolves when the stream has ended for good: after the turn's last event. Rejects after a
-   * refusal or a silence.
-   */
+  /** Resolves after the last event of the last turn. Rejects after a refusal or a silence. */
   readonly ended: Promise<void>;
   readonly #url: string;
   readonly #habits: Habits;
@@ -59,11 +57,12 @@ export class Watcher {
     this.ended.catch(() => undefined); // callers of `ended` get the error
   }
 
+  /** All bytes of `frames`. */
   get bytes(): Buffer {
     return Buffer.concat(this.frames);
   }
 
-  /** Whether the turn's last event has arrived. */
+  /** Whether the watcher has stopped: the last event has arrived, or `leave` was called. */
   get isOver(): boolean {
     return this.#over;
   }
@@ -74,12 +73,13 @@ export class Watcher {
     this.#request?.destroy();
   }
 
-  /** Reads as fast as it can from now on. */
+  /** Removes the limit of the reading speed. */
   hurry(): void {
     this.#isHurrying = true;
     this.#response?.resume();
   }
 
+  /** Whether an event of this type has arrived. */
   has(type: string): boolean {
     return this.frames.some((frame) => frame.includes(`event: ${type}\n`));
   }
@@ -105,14 +105,14 @@ export class Watcher {
       const request = get(this.#url, { agent: false, headers }, (response) => {
         const { statusCode = 0 } = response;
         if (statusCode === 204) this.#over = true;
-        else if (COME_AGAIN.has(statusCode)) {
+        else if (TEMPORARY_STATUSES.has(statusCode)) {
           this.refusals += 1;
           response.resume();
           return resolve("lost");
         } else if (statusCode !== 200 && !this.#over)
           return reject(new Error(`${this.#url} answered ${statusCode}`));
         this.#read(response, () => request.destroy());
-        this.#leaveLater(() => request.destroy());
+        this.#disconnectLater(() => request.destroy());
         response
           .once("close", () => resolve(response.complete ? "closed" : "lost"))
           .on("error", () => undefined);
@@ -123,7 +123,7 @@ export class Watcher {
     });
   }
 
-  #leaveLater(leave: () => void): void {
+  #disconnectLater(leave: () => void): void {
     const { leavesAfterMs } = this.#habits;
     if (leavesAfterMs !== undefined) setTimeout(leave, leavesAfterMs).unref();
   }
@@ -133,7 +133,7 @@ export class Watcher {
     this.#response = response;
     response.on("data", (chunk: Buffer) => {
       this.#heardAt = performance.now();
-      this.#digest(chunk, response);
+      this.#slowDown(chunk, response);
       rest = Buffer.concat([rest, chunk]);
       for (let end = rest.indexOf(BLANK_LINE); end >= 0; end = rest.indexOf(BLANK_LINE)) {
         this.#take(rest.subarray(0, end + BLANK_LINE.length));
@@ -143,15 +143,15 @@ export class Watcher {
     });
   }
 
-  /** A slow reader waits after each chunk. */
-  #digest(chunk: Buffer, response: IncomingMessage): void {
+  /** Pauses after a chunk, if the reading speed is limited. */
+  #slowDown(chunk: Buffer, response: IncomingMessage): void {
     const { bytesPerSecond } = this.#habits;
     if (bytesPerSecond === undefined || this.#isHurrying) return;
     response.pause();
     setTimeout(() => response.resume(), (chunk.length / bytesPerSecond) * 1_000).unref();
   }
 
-  /** `retry:` and heartbeats have no id: they belong to the connection, not to the log. */
+  /** Keeps a frame of the log. Other frames (`retry:` and heartbeats) have no id. */
   #take(frame: Buffer): void {
     const id = /^id: (\d+)$/m.exec(frame.toString())?.[1];
     if (id === undefined) return;

@@ -10,14 +10,14 @@ it.each([
   { path: "", name: null },
   { path: "/tmp/aux", name: null },
   { path: `/x/${"long".repeat(40)}`, name: "long".repeat(40).slice(0, 63) },
-])("a context from $path is called $name", ({ path, name }) =>
+])("the context name for the path $path is $name", ({ path, name }) =>
   expect(contextNameFrom(path)).toBe(name),
 );
 
 it.each(["con", "nul", "com1", "-a", "_a", "A", "a.b", "a/b", "", "a".repeat(64)])(
-  "%s is not a name of a context",
+  "%s is not a valid context name",
   (name) => expect(CONTEXT_NAME.test(name)).toBe(false),
 );
-it.each(["console", "com10", "a", "0-9_x", "a".repeat(63)])("%s is one", (name) =>
+it.each(["console", "com10", "a", "0-9_x", "a".repeat(63)])("%s is a valid context name", (name) =>
   expect(CONTEXT_NAME.test(name)).toBe(true),
 );

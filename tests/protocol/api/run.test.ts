@@ -12,17 +12,17 @@ const question = "Why is the sky blue?";
 
 describe("a request for a run", () => {
   it.each([
-    { name: "a question alone", body: { question } },
+    { name: "only a question", body: { question } },
     { name: "a team by name", body: { question, config: "demo" } },
     { name: "a team as an object", body: { question, config: { agents: [] } } },
     { name: "a team as YAML", body: { question, config_yaml: "agents: []" } },
-    { name: "a budget of nothing", body: { question, budget: { max_cost_usd: 0, max_tokens: 0 } } },
-    { name: "the shortest and the longest time", body: { question, timeout_seconds: 1 } },
+    { name: "a budget of 0", body: { question, budget: { max_cost_usd: 0, max_tokens: 0 } } },
+    { name: "the shortest time limit", body: { question, timeout_seconds: 1 } },
     {
-      name: "a question of the largest size",
+      name: "the longest question and the longest time limit",
       body: { question: "x".repeat(200_000), timeout_seconds: 86_400 },
     },
-  ])("may be $name", ({ body }) => {
+  ])("may have $name", ({ body }) => {
     expect(RunRequestSchema.parse(body)).toEqual(body);
   });
 
@@ -30,10 +30,18 @@ describe("a request for a run", () => {
     { name: "no question", body: {}, path: "question" },
     { name: "an empty question", body: { question: "" }, path: "question" },
     { name: "a blank question", body: { question: " \n\t\u3000" }, path: "question" },
-    { name: "a question over the size", body: { question: "x".repeat(200_001) }, path: "question" },
-    { name: "a question with half a character", body: { question: "\ud800" }, path: "question" },
+    {
+      name: "a question that is too long",
+      body: { question: "x".repeat(200_001) },
+      path: "question",
+    },
+    {
+      name: "a question with half a surrogate pair",
+      body: { question: "\ud800" },
+      path: "question",
+    },
     { name: "a question that is a number", body: { question: 42 }, path: "question" },
-    { name: "a field it does not know", body: { question, agents: [] }, path: "" },
+    { name: "an unknown field", body: { question, agents: [] }, path: "" },
     {
       name: "two configs",
       body: { question, config: "demo", config_yaml: "agents: []" },
@@ -45,12 +53,12 @@ describe("a request for a run", () => {
       path: "budget.max_cost_usd",
     },
     {
-      name: "an endless budget",
+      name: "an infinite budget",
       body: { question, budget: { max_cost_usd: Number.POSITIVE_INFINITY } },
       path: "budget.max_cost_usd",
     },
     {
-      name: "a budget beyond all sums",
+      name: "a budget so large that sums would not be exact",
       body: { question, budget: { max_cost_usd: 1e308 } },
       path: "budget.max_cost_usd",
     },
@@ -60,39 +68,43 @@ describe("a request for a run", () => {
       path: "budget.max_cost_usd",
     },
     {
-      name: "half a token",
+      name: "a budget of half a token",
       body: { question, budget: { max_tokens: 0.5 } },
       path: "budget.max_tokens",
     },
-    { name: "an unknown budget", body: { question, budget: { max_usd: 1 } }, path: "budget" },
-    { name: "no time", body: { question, timeout_seconds: 0 }, path: "timeout_seconds" },
     {
-      name: "more than a day",
+      name: "an unknown field of the budget",
+      body: { question, budget: { max_usd: 1 } },
+      path: "budget",
+    },
+    { name: "a time limit of 0", body: { question, timeout_seconds: 0 }, path: "timeout_seconds" },
+    {
+      name: "a time limit of more than a day",
       body: { question, timeout_seconds: 86_401 },
       path: "timeout_seconds",
     },
     {
-      name: "a prototype",
+      name: "the key __proto__",
       body: JSON.parse(`{"question": "x", "__proto__": {"admin": true}}`),
       path: "",
     },
-  ])("is refused with $name, with the place", ({ body, path }) => {
+  ])("with $name is refused, and the error names the field", ({ body, path }) => {
     const result = RunRequestSchema.safeParse(body);
     expect(result.error?.issues.map((issue) => issue.path.join("."))).toEqual([path]);
   });
 });
 
 describe("a request for a turn", () => {
-  it("may name the turn it follows", () => {
+  it("may name the turn that it follows", () => {
     expect(TurnRequestSchema.parse({ question, parent_turn: 3 })).toEqual({
       question,
       parent_turn: 3,
     });
   });
-  it.each([0, -1, 1.5, "1"])("is refused with parent_turn %j", (parent_turn) => {
+  it.each([0, -1, 1.5, "1"])("with parent_turn %j is refused", (parent_turn) => {
     expect(TurnRequestSchema.safeParse({ question, parent_turn }).success).toBe(false);
   });
-  it("has the team of its session, not another", () => {
+  it("cannot choose another team than the session's", () => {
     expect(TurnRequestSchema.safeParse({ question, config: "demo" }).success).toBe(false);
   });
 });
@@ -109,8 +121,8 @@ describe("ids and labels", () => {
     ["session_😀abcdefgh", false],
     ["session_01jdab\n", false],
     ["", false],
-  ])("id %j: %s", (id, ok) => {
-    expect(IdSchema.safeParse(id).success).toBe(ok);
+  ])("id %j is valid: %s", (id, isValid) => {
+    expect(IdSchema.safeParse(id).success).toBe(isValid);
   });
   it.each([
     ["agent1.1", true],
@@ -120,12 +132,12 @@ describe("ids and labels", () => {
     ["agent1.0", false],
     ["agent1", false],
     ["agent1.1/../x", false],
-  ])("label %j: %s", (label, ok) => {
-    expect(LabelSchema.safeParse(label).success).toBe(ok);
+  ])("label %j is valid: %s", (label, isValid) => {
+    expect(LabelSchema.safeParse(label).success).toBe(isValid);
   });
 });
 
-it("links lead to the run's own routes", () => {
+it("the links of a run are the paths of its session and turn", () => {
   const links = runLinks("session_01jdab3c4d", 2);
   expect(
     RunResponseSchema.parse({ session_id: "session_01jdab3c4d", turn: 2, status: "running", links })
@@ -138,7 +150,7 @@ it("links lead to the run's own routes", () => {
   });
 });
 
-it("the response to a run may contain the warnings of its config, with their places if there is text", () => {
+it("a response may contain warnings, with line and column if the config is text", () => {
   const links = runLinks("session_01jdab3c4d", 1);
   const warnings = [
     {
@@ -156,6 +168,12 @@ it("the response to a run may contain the warnings of its config, with their pla
       detail: "No key is known",
     },
   ];
-  const answer = { session_id: "session_01jdab3c4d", turn: 1, status: "running", links, warnings };
-  expect(RunResponseSchema.parse(answer)).toEqual(answer);
+  const response = {
+    session_id: "session_01jdab3c4d",
+    turn: 1,
+    status: "running",
+    links,
+    warnings,
+  };
+  expect(RunResponseSchema.parse(response)).toEqual(response);
 });

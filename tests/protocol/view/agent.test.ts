@@ -4,7 +4,7 @@ import * as b from "../builders";
 import { turnAfter } from "../turn-after";
 
 const anna = (turn: TurnView) => turn.agents[0];
-describe("status of an agent", () => {
+describe("an agent", () => {
   it.each([
     { name: "waits before its first call", after: [], status: "waiting" },
     {
@@ -13,7 +13,7 @@ describe("status of an agent", () => {
       status: "waiting",
     },
     {
-      name: "streams from its call's start",
+      name: "streams from the start of its call",
       after: [b.roundStarted("anna"), b.callStarted("anna", "c1")],
       status: "streaming",
     },
@@ -43,23 +43,27 @@ describe("status of an agent", () => {
       status: "restarting",
     },
     {
-      name: "keeps streaming when answers are injected midway",
+      name: "still streams when it is shown newer answers during a call",
       after: [b.callStarted("anna", "c1"), b.injected("anna", ["agent2.1"], "tool_result")],
       status: "streaming",
     },
-    { name: "is in error when it failed", after: [b.agentFailed("anna")], status: "error" },
     {
-      name: "timed out when its time for a first answer ran out",
+      name: "has the status error when it failed",
+      after: [b.agentFailed("anna")],
+      status: "error",
+    },
+    {
+      name: "has timed out when the time limit of its first answer passes",
       after: [b.agentFailed("anna", "initial_round_timeout")],
       status: "timeout",
     },
     {
-      name: "timed out when the deadline found it working",
+      name: "has timed out when the deadline ends coordination during its work",
       after: [b.callStarted("anna", "c1"), b.settled("ben", "agent2.1", "deadline")],
       status: "timeout",
     },
     {
-      name: "completes when the budget ran out while it worked on after its answer",
+      name: "is completed when the budget runs out after its first answer",
       after: [
         b.answered("anna", "agent1.1", 1),
         b.callStarted("anna", "c1", 2),
@@ -68,17 +72,17 @@ describe("status of an agent", () => {
       status: "completed",
     },
     {
-      name: "is in error when the budget ran out before its first answer (A1)",
+      name: "has the status error when the budget runs out before its first answer (A1)",
       after: [b.callStarted("anna", "c1"), b.settled("ben", "agent2.1", "budget")],
       status: "error",
     },
     {
-      name: "keeps its vote through the settlement",
+      name: "has voted also after the settlement",
       after: [b.voted("anna", "agent2.1"), b.settled("ben", "agent2.1")],
       status: "voted",
     },
     {
-      name: "completes with its presentation",
+      name: "is completed after its presentation",
       after: [
         b.settled("anna", "agent1.1"),
         b.presenting("anna", "agent1.1"),
@@ -88,7 +92,7 @@ describe("status of an agent", () => {
       status: "completed",
     },
     {
-      name: "is in error when the turn fails by it",
+      name: "has the status error when it is a reason for the failed turn",
       after: [b.callStarted("anna", "c1"), b.failed("anna", "ben")],
       status: "error",
     },
@@ -102,58 +106,58 @@ describe("status of an agent", () => {
   });
 });
 
-describe("what an agent has done", () => {
+describe("the view of an agent", () => {
   it.each([
     {
-      name: "counts answers and knows the latest",
+      name: "counts answers and has the latest label",
       after: [b.answered("anna", "agent1.1", 1), b.answered("anna", "agent1.2", 2)],
-      has: { answers: 2, latestLabel: "agent1.2" },
+      fields: { answers: 2, latestLabel: "agent1.2" },
     },
     {
-      name: "has its vote with the reason",
+      name: "has the vote with its reason",
       after: [b.voted("anna", "agent2.1", 1, "clear")],
-      has: { vote: { label: "agent2.1", reason: "clear" } },
+      fields: { vote: { label: "agent2.1", reason: "clear" } },
     },
     {
-      name: "loses a voided vote",
+      name: "no longer has a voided vote",
       after: [b.voted("anna", "agent2.1"), b.votesCleared("agent2.2", ["anna", "agent2.1"])],
-      has: { vote: null },
+      fields: { vote: null },
     },
     {
       name: "counts stale votes separately from votes",
       after: [b.voteStale("anna", "agent2.1", ["agent2.2"])],
-      has: { staleVotes: 1, vote: null },
+      fields: { staleVotes: 1, vote: null },
     },
     {
       name: "adds up tokens and cost of completed and failed calls",
       after: [b.callCompleted("anna", "c1"), b.callFailed("anna", "c2")],
-      has: { reportedTokens: 120, reservedTokens: 40, costUsd: 0.75 },
+      fields: { reportedTokens: 120, reservedTokens: 40, costUsd: 0.75 },
     },
     {
-      name: "names the call in flight",
+      name: "has the call in flight",
       after: [b.callStarted("anna", "c7")],
-      has: { call: { id: "c7", purpose: "coordination", try: 1, startedAt: b.START + 300 } },
+      fields: { call: { id: "c7", purpose: "coordination", try: 1, startedAt: b.START + 300 } },
     },
     {
-      name: "has no call once it failed, but a next try and an error",
+      name: "has no call after a failure, but the time of the next try and the error",
       after: [b.callStarted("anna", "c1"), b.callFailed("anna", "c1")],
-      has: {
+      fields: {
         call: null,
         retryAt: b.START + 60_000,
         lastError: { code: "overloaded", message: "The model is overloaded.", at: b.START + 400 },
       },
     },
     {
-      name: "counts restarts: rounds after the first and injections",
+      name: "counts rounds after the first, and injections, as restarts",
       after: [
         b.roundStarted("anna"),
         b.roundStarted("anna", 2, ["agent1.1"]),
         b.injected("anna", ["agent2.2"]),
       ],
-      has: { restarts: 2, round: 2 },
+      fields: { restarts: 2, round: 2 },
     },
     {
-      name: "lists the tools that run",
+      name: "lists the running tools",
       after: [
         {
           type: "tool.started",
@@ -164,32 +168,32 @@ describe("what an agent has done", () => {
           name: "read_file",
         } as const,
       ],
-      has: { tools: [{ toolCall: "t1", name: "read_file" }] },
+      fields: { tools: [{ toolCall: "t1", name: "read_file" }] },
     },
     {
-      name: "keeps tokens and cost over attempts, nothing else",
+      name: "keeps tokens and cost in the next attempt, but no answers and no round",
       after: [
         b.callCompleted("anna", "c1"),
         b.answered("anna", "agent1.1", 1),
         b.attemptStarted(2),
       ],
-      has: { reportedTokens: 120, costUsd: 0.5, answers: 0, latestLabel: null, round: 0 },
+      fields: { reportedTokens: 120, costUsd: 0.5, answers: 0, latestLabel: null, round: 0 },
     },
     {
-      name: "is known by its alias, provider and model from the start",
+      name: "has alias, provider and model from the start of the turn",
       after: [],
-      has: { alias: "agent2", provider: "chatcompletion", model: "model-of-anna" },
+      fields: { alias: "agent2", provider: "chatcompletion", model: "model-of-anna" },
     },
     {
-      name: "keeps its answer when it fails later",
+      name: "keeps the answer if the agent fails later",
       after: [b.answered("anna", "agent1.1", 1), b.agentFailed("anna")],
-      has: { latestLabel: "agent1.1", out: "failed" },
+      fields: { latestLabel: "agent1.1", out: "failed" },
     },
-  ])("$name", ({ after, has }) => {
-    expect(anna(turnAfter(...after))).toMatchObject(has);
+  ])("$name", ({ after, fields }) => {
+    expect(anna(turnAfter(...after))).toMatchObject(fields);
   });
 
-  it("shows how far a tool is by its server's latest word, while it runs", () => {
+  it("shows the latest progress of a tool only while the tool runs", () => {
     const tool = { attempt: 1, agent: "anna", round: 1, tool_call: "t1", name: "mcp__box__ask" };
     const running = [
       { type: "tool.started" as const, ...tool },
@@ -205,26 +209,26 @@ describe("what an agent has done", () => {
     expect(anna(turnAfter(...running))?.tools).toEqual([
       { toolCall: "t1", name: "mcp__box__ask", progress },
     ]);
-    const over = turnAfter(
+    const afterEnd = turnAfter(
       ...running,
       { type: "tool.unknown" as const, ...tool },
       b.progressed("anna", 3),
     );
-    expect(anna(over)?.tools).toEqual([]);
+    expect(anna(afterEnd)?.tools).toEqual([]);
   });
 
-  it("D18 shows what a tool's server wanted of a person, after its call too, until the next attempt", () => {
-    const asked = {
+  it("D18 shows a tool server's request for input by a person until the next attempt", () => {
+    const request = {
       tool: "mcp__box__ask",
       origin: "https://box.example.com",
       requests: b.REQUESTS,
     };
-    expect(anna(turnAfter(b.inputRequired("anna")))?.inputRequired).toMatchObject(asked);
+    expect(anna(turnAfter(b.inputRequired("anna")))?.inputRequired).toMatchObject(request);
     expect(anna(turnAfter(b.inputRequired("anna"), b.attemptStarted(2)))?.inputRequired).toBe(null);
   });
 
   it.each(["tool.completed", "tool.unknown", "tool.interrupted"] as const)(
-    "no longer lists a tool after %s",
+    "does not list a tool after %s",
     (type) => {
       const tool = { attempt: 1, agent: "anna", round: 1, tool_call: "t1", name: "read_file" };
       const end =

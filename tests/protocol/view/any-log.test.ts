@@ -6,10 +6,10 @@ import { cpuMs } from "../../fakes/cpu-time";
 
 const base = [b.created("anna", "ben"), b.turnStarted("anna", "ben"), b.attemptStarted()];
 
-describe("any log", () => {
+describe("the view of a log", () => {
   const events = b.log(b.story);
 
-  it("contains the whole course of a turn", () => {
+  it("has the result of a whole turn", () => {
     const turn = turnOf(b.view(events));
     expect(turn).toMatchObject({
       status: "completed",
@@ -25,7 +25,7 @@ describe("any log", () => {
     ]);
   });
 
-  it("is the same for any chunking, with repeated events", () => {
+  it("is the same if readers reconnect and receive events again", () => {
     const whole = b.view(events);
     const replays = fc.array(fc.tuple(fc.nat(events.length), fc.nat(events.length)), {
       maxLength: 10,
@@ -34,8 +34,8 @@ describe("any log", () => {
       fc.property(replays, (cuts) => {
         const view = emptyView();
         let reached = 0;
-        for (const [to, back] of cuts) {
-          const from = Math.max(0, reached - back); // a reconnect from somewhere already seen
+        for (const [to, repeatedCount] of cuts) {
+          const from = Math.max(0, reached - repeatedCount); // a reconnect at an earlier event
           for (const event of events.slice(from, Math.max(from, to)))
             if (event.sequence_number <= reached + 1) {
               apply(view, event);
@@ -49,7 +49,7 @@ describe("any log", () => {
     );
   });
 
-  it("is plain data at every point: a JSON copy folds to the same view", () => {
+  it("is plain data: further events change a JSON copy in the same way", () => {
     const whole = b.view(events);
     for (let cut = 0; cut <= events.length; cut++) {
       const copy = JSON.parse(JSON.stringify(b.view(events.slice(0, cut))));
@@ -57,13 +57,13 @@ describe("any log", () => {
     }
   });
 
-  it("never changes the events it is given", () => {
+  it("does not change the events", () => {
     const before = structuredClone(events);
     b.view(events);
     expect(events).toEqual(before);
   });
 
-  it("starts at a turn if the session's start is not sent", () => {
+  it("can start at a turn, without session.created", () => {
     const turn = turnOf(b.view(events.slice(1)));
     expect(turn?.agents.map(({ id, model }) => [id, model])).toEqual([
       ["anna", "model-of-anna"],
@@ -71,7 +71,7 @@ describe("any log", () => {
     ]);
   });
 
-  it("keeps turns apart", () => {
+  it("has separate results and costs for each turn", () => {
     const second = b.log(
       [b.turnStarted("anna", "ben"), b.attemptStarted(), b.answered("anna", "agent1.1", 1)],
       {
@@ -87,12 +87,12 @@ describe("any log", () => {
     expect(turnOf(view, 1)?.final?.text).toBe("Use quicksort.");
   });
 
-  it("accepts ids that are names of object members", () => {
-    const odd = ["constructor", "__proto__", "toString"];
+  it("accepts agent ids that are names of object members", () => {
+    const memberNames = ["constructor", "__proto__", "toString"];
     const view = b.view(
       b.log([
-        b.created(...odd),
-        b.turnStarted(...odd),
+        b.created(...memberNames),
+        b.turnStarted(...memberNames),
         b.attemptStarted(),
         b.answered("__proto__", "agent2.1", 1),
       ]),
@@ -104,7 +104,7 @@ describe("any log", () => {
     ]);
   });
 
-  it("costs the same per delta however long the text is", () => {
+  it("needs the same time per delta for short and for long texts", () => {
     const view = b.view(b.log([...base, b.callStarted("anna", "c1")]));
     const text = "x".repeat(50);
     const fold = (from: number, count: number): number => {
@@ -121,24 +121,25 @@ describe("any log", () => {
     const early = fold(20_000, 20_000);
     fold(40_000, 100_000);
     const late = fold(140_000, 20_000);
-    expect(late).toBeLessThan(10 * early + 50); // copying 7 MB per delta would take minutes
+    // A copy of the whole text (7 MB) per delta would take minutes
+    expect(late).toBeLessThan(10 * early + 50);
   });
 
   it.each([
-    { name: "of no agent", fields: {} },
+    { name: "without an agent", fields: {} },
     { name: "of an agent of the turn", fields: { agent: "anna", attempt: 1, round: 1 } },
     { name: "of an unknown agent", fields: { agent: "carl" } },
-  ])("passes over an event of a later version: one $name", ({ fields }) => {
+  ])("ignores an unknown type of event $name", ({ fields }) => {
     const view = b.view(b.log(base));
     const before = structuredClone(view);
-    const strange = {
+    const unknownEvent = {
       type: "thought.begun",
       at: before.updatedAt + 1,
       turn: 1,
       sequence_number: 9,
       session_id: b.SESSION,
     };
-    apply(view, JSON.parse(JSON.stringify({ ...strange, ...fields })));
+    apply(view, JSON.parse(JSON.stringify({ ...unknownEvent, ...fields })));
     expect(view).toEqual({ ...before, lastSequence: 9, updatedAt: before.updatedAt + 1 });
   });
 });

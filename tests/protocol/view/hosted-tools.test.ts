@@ -2,14 +2,14 @@ import { describe, expect, it } from "vitest";
 import { citationsOf, type TurnView, turnOf } from "../../../src/protocol/view";
 import * as b from "../builders";
 
-/** The turn after `bodies`, which follow the start of a turn of anna and ben. */
+/** The view of a turn of anna and ben after the events of `bodies`. */
 function turnAfter(...bodies: b.Body[]): TurnView {
   const base = [b.created("anna", "ben"), b.turnStarted("anna", "ben"), b.attemptStarted()];
   const turn = turnOf(b.view(b.log([...base, ...bodies])));
   if (!turn) throw new Error("no turn");
   return turn;
 }
-const usesOf = (turn: TurnView, agent: number) => turn.agents[agent]?.hostedUses;
+const usesOf = (turn: TurnView, index: number) => turn.agents[index]?.hostedUses;
 
 describe("the sources of a final text", () => {
   const presenting = (...after: b.Body[]) => [
@@ -19,66 +19,66 @@ describe("the sources of a final text", () => {
     b.callStarted("anna", "p1", 3, "presentation"),
     ...after,
   ];
-  const finished = [b.presented("anna", "Use quicksort."), b.completed("anna", "Use quicksort.")];
-  const fallen = b.presented("anna", "answer", { source: "answer", fallback: "length" });
-  const many = Array.from({ length: 150 }, (_, nth) => `https://${nth}.example/`);
+  const endOfTurn = [b.presented("anna", "Use quicksort."), b.completed("anna", "Use quicksort.")];
+  const fallback = b.presented("anna", "answer", { source: "answer", fallback: "length" });
+  const manyUrls = Array.from({ length: 150 }, (_, index) => `https://${index}.example/`);
 
   it.each<{ name: string; after: b.Body[]; want: string[] }>([
     {
-      name: "are those of the presentation",
-      after: [...presenting(b.cited("anna", "p1", "A", "B")), ...finished],
+      name: "are the sources of the presentation",
+      after: [...presenting(b.cited("anna", "p1", "A", "B")), ...endOfTurn],
       want: ["A", "B"],
     },
     {
-      name: "are those of all its calls, each once",
+      name: "are the sources of all calls of the presentation, each source once",
       after: [
         ...presenting(b.cited("anna", "p1", "A", "B"), b.callCompleted("anna", "p1", 3)),
         b.callStarted("anna", "p2", 3, "presentation"),
         b.cited("anna", "p2", "B", "C", "C"),
-        ...finished,
+        ...endOfTurn,
       ],
       want: ["A", "B", "C"],
     },
     {
-      name: "are not those of coordination",
+      name: "do not include sources of coordination",
       after: [
         b.callStarted("anna", "c1"),
         b.cited("anna", "c1", "A"),
         ...presenting(),
-        ...finished,
+        ...endOfTurn,
       ],
       want: [],
     },
     {
-      name: "are not those of its judgement",
+      name: "do not include sources of the judgement",
       after: [
         ...presenting(b.presented("anna", "x")),
         b.callStarted("anna", "j1", 4, "judgement"),
         b.cited("anna", "j1", "A"),
-        ...finished,
+        ...endOfTurn,
       ],
       want: [],
     },
     {
-      name: "are none if an answer replaces the presentation",
-      after: [...presenting(b.cited("anna", "p1", "A")), fallen, b.completed("anna", "answer")],
+      name: "are empty if an answer replaces the presentation",
+      after: [...presenting(b.cited("anna", "p1", "A")), fallback, b.completed("anna", "answer")],
       want: [],
     },
     {
-      name: "are none while it is being written",
+      name: "are empty while the final text is not complete",
       after: presenting(b.cited("anna", "p1", "A")),
       want: [],
     },
     {
       name: "are at most a hundred",
-      after: [...presenting(b.cited("anna", "p1", ...many)), ...finished],
-      want: many.slice(0, 100),
+      after: [...presenting(b.cited("anna", "p1", ...manyUrls)), ...endOfTurn],
+      want: manyUrls.slice(0, 100),
     },
   ])("$name", ({ after, want }) => {
     expect(citationsOf(turnAfter(...after)).map(({ url }) => url)).toEqual(want);
   });
 
-  it("are those of the attempt with the final text", () => {
+  it("are the sources of the attempt that has the final text", () => {
     const restarted: b.Body = {
       type: "attempt.restarted",
       attempt: 1,
@@ -103,7 +103,7 @@ describe("uses of hosted tools", () => {
     expect([usesOf(turn, 0), usesOf(turn, 1)]).toEqual([{ web_search: 2, code_execution: 1 }, {}]);
   });
 
-  it("belong to one view only", () => {
+  it("are not shared between two views", () => {
     expect(usesOf(turnAfter(b.hostedUse("ben", "c1")), 1)).toEqual({ web_search: 1 });
     expect(usesOf(turnAfter(), 1)).toEqual({});
   });

@@ -11,7 +11,7 @@ import { turnOf } from "../../../src/protocol/view";
 import { agentRules, teamRules } from "../../builders/team-rules";
 import * as b from "../builders";
 
-/** Anna has a known price, Ben has none; both made a call. */
+/** A team in which Anna has a known price. Ben has `benPrice`; `null` means an unknown price. */
 const team = (benPrice: ReturnType<typeof agentRules>["price"] = null): b.Body => ({
   type: "session.created",
   rules: teamRules([agentRules("anna"), agentRules("ben", { price: benPrice })]),
@@ -50,20 +50,20 @@ function shown(bodies: b.Body[]) {
   return { turn, status, page: toTurn(view, 1), screens };
 }
 
-describe("a price that is not known (A4)", () => {
+describe("an unknown price (A4)", () => {
   const unknown = { cost_usd: null, cost_usd_known: 0 };
-  const rest = { cost_usd: null, cost_usd_known: 0.5 };
+  const partlyKnown = { cost_usd: null, cost_usd_known: 0.5 };
   const rows = [
     {
-      name: "in a log that says so",
-      log: [team(), ...begun, b.callCompleted("anna", "a1"), ofBen(unknown), ended(rest)],
+      name: "in a log that records unknown costs",
+      log: [team(), ...begun, b.callCompleted("anna", "a1"), ofBen(unknown), ended(partlyKnown)],
     },
     {
-      name: "in a log that begins after the prices were named",
-      log: [...begun, b.callCompleted("anna", "a1"), ofBen(unknown), ended(rest)],
+      name: "in a log without session.created",
+      log: [...begun, b.callCompleted("anna", "a1"), ofBen(unknown), ended(partlyKnown)],
     },
     {
-      name: "in a log that wrote 0, by the price of its team",
+      name: "in an older log that recorded a cost of 0",
       log: [
         team(),
         ...begun,
@@ -74,34 +74,34 @@ describe("a price that is not known (A4)", () => {
     },
   ];
 
-  it.each(rows)("is null in JSON, and all other values stay separate, $name", ({ log }) => {
+  it.each(rows)("makes cost_usd null in JSON, beside the known part, $name", ({ log }) => {
     const { status, page } = shown(log);
-    for (const one of [status, page, status.turns[0]])
-      expect(one).toMatchObject({ cost_usd: null, cost_usd_known: 0.5 });
+    for (const response of [status, page, status.turns[0]])
+      expect(response).toMatchObject({ cost_usd: null, cost_usd_known: 0.5 });
     expect(status.agents).toMatchObject({
       anna: { cost_usd: 0.5 },
       ben: { cost_usd: null, cost_usd_known: 0 },
     });
   });
 
-  it.each(rows)("is unknown on every display, $name", ({ log }) => {
+  it.each(rows)("is shown as unknown on every display, $name", ({ log }) => {
     for (const screen of shown(log).screens) {
       expect(screen).toContain("unknown, at least $0.5000");
       expect(screen).not.toContain("$0.0000");
     }
   });
 
-  it("is unknown without an amount if nothing has a price", () => {
+  it("is shown without an amount if no part has a known price", () => {
     expect(costWords({ costUsd: 0, isCostWhole: false })).toBe("unknown");
   });
 
-  it("costs nothing while nothing was charged", () => {
+  it("does not make the cost unknown while no token is charged", () => {
     const failed: b.Body = { ...b.callFailed("ben", "b1"), tokens: 0, cost_usd: 0 } as b.Body;
     const { status } = shown([team(), ...begun, b.callCompleted("anna", "a1"), failed]);
     expect([status.cost_usd, status.agents["ben"]?.cost_usd]).toEqual([0.5, 0]);
   });
 
-  it("is unknown for unreported cost if a call without a report has no price", () => {
+  it("makes the unreported cost unknown if a call without a usage report has no price", () => {
     const cut = (agent: string, call: string, cost_usd: number | null) =>
       ({
         ...b.callFailed(agent, call),
@@ -117,8 +117,8 @@ describe("a price that is not known (A4)", () => {
     expect(page(cut("anna", "a1", 0.01), ofBen(unknown))).toBe(0.01);
   });
 
-  it("is not cut off at the end of an agent's line", () => {
-    const left = {
+  it("is visible at the end of an agent's line at every width", () => {
+    const answer = {
       ...b.answered("ben", "agent2.1", 1),
       left_out: { count: 12, paths: [] },
     } as unknown as b.Body;
@@ -126,7 +126,7 @@ describe("a price that is not known (A4)", () => {
       ...b.callFailed("ben", "b1"),
       ...({ class: "interrupted", code: "interrupted", tokens: 50_000, cost_usd: null } as object),
     } as b.Body;
-    const { turn } = shown([team(), ...begun, b.callCompleted("anna", "a1"), left, interrupted]);
+    const { turn } = shown([team(), ...begun, b.callCompleted("anna", "a1"), answer, interrupted]);
     for (const width of [80, 100, 200]) {
       const drawn = turnLines(turn, { width, height: 9, now: b.START }).map((line) =>
         paint(line, { width, color: false }),
@@ -135,7 +135,7 @@ describe("a price that is not known (A4)", () => {
     }
   });
 
-  it("is not a price of 0", () => {
+  it("is not the same as a price of 0", () => {
     const free = { input: 0, cached_input: 0, output: 0 };
     const { status, screens } = shown([
       team(free),
@@ -147,7 +147,7 @@ describe("a price that is not known (A4)", () => {
     for (const screen of screens) expect(screen).toContain("$0.0000");
   });
 
-  it("of a hosted tool makes the cost unknown if the tool was used", () => {
+  it("of a hosted tool makes the cost unknown only if the tool was used", () => {
     const search = {
       name: "web_search" as const,
       max_uses: 3,
@@ -155,7 +155,7 @@ describe("a price that is not known (A4)", () => {
       tokens_per_use: 10,
     };
     const rules = teamRules([agentRules("anna", { hosted_tools: [search] })]);
-    const used: b.Body = {
+    const callWithSearch: b.Body = {
       ...b.callCompleted("anna", "a1"),
       usage: { ...b.usage(100, 20), hosted_uses: { web_search: 1 } },
     } as b.Body;
@@ -164,7 +164,10 @@ describe("a price that is not known (A4)", () => {
       ...begun.slice(0, 3),
       call,
     ];
-    expect(shown(log(used)).status).toMatchObject({ cost_usd: null, cost_usd_known: 0.5 });
+    expect(shown(log(callWithSearch)).status).toMatchObject({
+      cost_usd: null,
+      cost_usd_known: 0.5,
+    });
     expect(shown(log(b.callCompleted("anna", "a1"))).status.cost_usd).toBe(0.5);
   });
 });
@@ -197,10 +200,10 @@ describe("reported and reserved tokens (A5)", () => {
     { name: "while the turn runs", log: restarted },
     { name: "when it has ended", log: [...restarted, done] },
     {
-      name: "with calls in flight that the end of the log settles",
+      name: "when it has ended with calls in flight",
       log: [...restarted.slice(0, -2), nothingReported],
     },
-  ])("of the agents add up to the turn's, after a restart, $name", ({ log }) => {
+  ])("of all agents have the turn's totals as their sums, after a restart, $name", ({ log }) => {
     const { status, page } = shown(log);
     const agents = Object.values(status.agents);
     for (const field of ["tokens", "reported_tokens", "reserved_tokens"] as const) {
@@ -209,7 +212,7 @@ describe("reported and reserved tokens (A5)", () => {
     }
   });
 
-  it("are two figures on the same screen, for the team and for each agent", () => {
+  it("are two separate figures on the screen, for the team and for each agent", () => {
     const { screens } = shown(restarted);
     expect(screens[0]).toContain("120 tokens + 15.0k reserved");
     expect(screens[0]).toContain("120 tok + 5,000 reserved");

@@ -12,7 +12,7 @@ const won = [
   b.settled("good", "agent1.1", "consensus", { "agent1.1": 1 }),
   b.completed("good", "x"),
 ];
-/** What an agent had written becomes its answer; `at`: in ms after the log's first event. */
+/** An answer from unfinished text. `at`: milliseconds after the log's first event. */
 const unfinished = (agent: string, label: string, revision: number, at: number): b.Body =>
   ({ ...b.answered(agent, label, revision), origin: "partial", at: b.START + at }) as b.Body;
 const settledAt = (at: number, end: "deadline" | "budget"): b.Body => ({
@@ -31,19 +31,23 @@ const warnings = (bodies: b.Body[]) => {
 
 describe("participation in a turn (A1)", () => {
   it.each([
-    { name: "all answered and voted: no warning", after: b.story.slice(3), says: [] },
     {
-      name: "an agent that failed did not",
+      name: "there is no warning if all agents answered and voted",
+      after: b.story.slice(3),
+      says: [],
+    },
+    {
+      name: "an agent that failed without an answer did not take part",
       after: [b.agentFailed("other"), ...alone, ...won],
       says: ["other dropped out: It cannot go on. 1 of 2 agents took part."],
     },
     {
-      name: "an agent that failed after its answer did, and dropped out",
+      name: "an agent that failed after its answer took part, but dropped out",
       after: [b.answered("other", "agent2.1", 1), b.agentFailed("other"), ...alone, ...won],
       says: ["other dropped out after its answer: It cannot go on. 2 of 2 agents took part."],
     },
     {
-      name: "an agent without an answer when time ran out did not",
+      name: "an agent without an answer when time ran out did not take part",
       after: [
         ...alone,
         b.settled("good", "agent1.1", "deadline", { "agent1.1": 1 }),
@@ -52,7 +56,7 @@ describe("participation in a turn (A1)", () => {
       says: ["other dropped out: Time ran out before its first answer. 1 of 2 agents took part."],
     },
     ...(["deadline", "budget"] as const).map((end) => ({
-      name: `an agent whose unfinished text became its answer at the ${end} did, and dropped out`,
+      name: `an agent whose unfinished text became its answer at the ${end} took part, but dropped out`,
       after: [
         ...alone,
         b.callDeferred("other", "c1"),
@@ -65,7 +69,7 @@ describe("participation in a turn (A1)", () => {
       ],
     })),
     ...(["deadline", "budget"] as const).map((end) => ({
-      name: `an agent that used up its calls and waited for the others when the ${end} came did not drop out`,
+      name: `an agent that had used up its calls before the ${end} ended coordination did not drop out`,
       after: [
         b.callStarted("other", "c1"),
         b.callCompleted("other", "c1"),
@@ -77,7 +81,7 @@ describe("participation in a turn (A1)", () => {
       says: [],
     })),
     {
-      name: "nor did an agent that used up its calls just when the budget ran out for another",
+      name: "an agent that used up its calls at the moment when the budget ran out did not drop out",
       after: [
         b.answered("good", "agent1.1", 1),
         b.callDeferred("other", "c1"),
@@ -90,7 +94,7 @@ describe("participation in a turn (A1)", () => {
       says: [],
     },
     {
-      name: "an agent that continued after it was cut off did not drop out",
+      name: "an agent that voted after its answer was cut off did not drop out",
       after: [
         { ...b.answered("other", "agent2.1", 1), origin: "partial" } as b.Body,
         b.answered("good", "agent1.1", 2),
@@ -101,7 +105,7 @@ describe("participation in a turn (A1)", () => {
       says: [],
     },
     {
-      name: "the cause is the last failed call, if time or money ended the agent",
+      name: "the warning has the last failed call if the budget stopped the agent",
       after: [
         b.callStarted("other", "c1"),
         b.callFailed("other", "c1"),
@@ -114,7 +118,7 @@ describe("participation in a turn (A1)", () => {
       ],
     },
     {
-      name: "a call that was cut off at the end is not the cause",
+      name: "the warning does not have a call that was cancelled at the end",
       after: [
         b.callStarted("other", "c1"),
         {
@@ -130,7 +134,7 @@ describe("participation in a turn (A1)", () => {
       says: ["other dropped out: Time ran out before its first answer. 1 of 2 agents took part."],
     },
     {
-      name: "a running turn has no count yet",
+      name: "a running turn has no count of the agents that took part",
       after: [b.agentFailed("other")],
       says: ["other dropped out: It cannot go on."],
     },
@@ -140,12 +144,12 @@ describe("participation in a turn (A1)", () => {
       says: [],
     },
     {
-      name: "a failed turn says it in its failure",
+      name: "a failed turn has no warning, because its failure has the reasons",
       after: [b.agentFailed("good"), b.failed("good", "other")],
       says: [],
     },
     {
-      name: "if the team does not coordinate, the others were never asked",
+      name: "without coordination, the agents that do not present did not drop out",
       after: [
         { ...b.settled("good", "agent1.1", "skipped", {}), label: null } as b.Body,
         b.presented("good", "x"),
@@ -154,7 +158,7 @@ describe("participation in a turn (A1)", () => {
       says: [],
     },
     {
-      name: "each agent that dropped out has its line, the last one the count",
+      name: "each agent that dropped out has a warning, and the last warning has the count",
       after: [
         b.agentFailed("good"),
         b.agentFailed("other"),
@@ -170,7 +174,7 @@ describe("participation in a turn (A1)", () => {
     expect(warnings(story)).toEqual(says);
   });
 
-  it("is in the API's turn and in each attempt, earlier ones as they ended", () => {
+  it("is in the API's turn and in each attempt; an earlier attempt has the state at its end", () => {
     const rejected = [
       b.agentFailed("other"),
       ...alone,
@@ -219,31 +223,31 @@ describe("participation in a turn (A1)", () => {
       message: "The budget ran out before its first answer.",
     },
   ])(
-    "an agent in its first call when the turn ends is not completed: $name",
+    "an agent whose first call was running when the turn ended is not completed: $name",
     ({ name, end, message }) => {
       const turn = toTurn(
         b.view(b.log([...base, b.callStarted("other", "c1"), ...alone, ...end])),
         1,
       );
-      const mute = {
+      const participant = {
         agent: "other",
         status: "error",
         took_part: false,
         error: { code: name, message },
       };
-      expect(turn?.agents[1]).toMatchObject(mute);
-      expect(turn?.attempts[0]?.agents[1]).toEqual(mute);
+      expect(turn?.agents[1]).toMatchObject(participant);
+      expect(turn?.attempts[0]?.agents[1]).toEqual(participant);
       expect(turn?.agents[0]).toMatchObject({ took_part: true, error: null });
     },
   );
 
-  it("a turn that is cancelled before its first attempt has no participants", () => {
+  it("in a turn that is cancelled before its first attempt, no agent took part", () => {
     const turn = toTurn(b.view(b.log([...base.slice(0, 2), b.cancelled(null)])), 1);
     const error = { code: "cancelled", message: "The turn was cancelled before its first answer." };
     expect(turn?.agents).toMatchObject([{ status: "error", took_part: false, error }, { error }]);
   });
 
-  it("a cancelled turn without coordination stopped its presenter alone", () => {
+  it("in a cancelled turn without coordination, only the presenter was stopped", () => {
     const settled = { ...b.settled("good", "agent1.1", "skipped", {}), label: null } as b.Body;
     const turn = toTurn(
       b.view(b.log([...base, settled, b.callStarted("good", "c1"), b.cancelled(null)])),
@@ -255,7 +259,7 @@ describe("participation in a turn (A1)", () => {
     ]);
   });
 
-  it("a voided vote is not participation", () => {
+  it("an agent that has only a voided vote did not take part", () => {
     const after = [
       b.voted("other", "agent1.1"),
       b.answered("good", "agent1.2", 2),

@@ -13,14 +13,14 @@ const statusAfter = (bodies: b.Body[], now = b.START + 60_100) => {
 
 describe("toStatus", () => {
   it.each([
-    { name: "is at 0 before the first answer", after: [], percent: 0 },
+    { name: "has a completion of 0 before the first answer", after: [], percent: 0 },
     {
-      name: "is a quarter on with one of two answers",
+      name: "has a completion of 25 after the first of two answers",
       after: [b.answered("anna", "agent1.1", 1)],
       percent: 25,
     },
     {
-      name: "counts an agent's later answers once",
+      name: "does not count later answers of an agent",
       after: [b.answered("anna", "agent1.1", 1), b.answered("anna", "agent1.2", 2)],
       percent: 25,
     },
@@ -34,7 +34,7 @@ describe("toStatus", () => {
       percent: 75,
     },
     {
-      name: "reverts when a vote is voided",
+      name: "does not count voided votes",
       after: [
         b.answered("anna", "agent1.1", 1),
         b.voted("anna", "agent1.1"),
@@ -43,7 +43,7 @@ describe("toStatus", () => {
       percent: 25,
     },
     {
-      name: "is at 100 when completed, though one agent failed",
+      name: "has a completion of 100 in a completed turn, also if an agent failed",
       after: [b.answered("anna", "agent1.1", 1), b.agentFailed("ben"), b.completed("anna", "x")],
       percent: 100,
     },
@@ -107,7 +107,7 @@ describe("toStatus", () => {
     });
   });
 
-  it("D18 shows what a tool's server wanted of a person, with its origin", () => {
+  it("D18 shows a tool server's request for input by a person, with the server's origin", () => {
     const story = [
       b.created("anna"),
       b.turnStarted("anna"),
@@ -122,7 +122,7 @@ describe("toStatus", () => {
     });
   });
 
-  it("shows the working agents and that the final text is being written", () => {
+  it("shows the working agent and the phase while the final text is being written", () => {
     const presenting = b.story.slice(
       0,
       b.story.findIndex(({ type }) => type === "presentation.started") + 2,
@@ -134,12 +134,12 @@ describe("toStatus", () => {
     });
   });
 
-  it("counts the time of a running turn up to now, never below 0", () => {
+  it("has the duration of a running turn until now, and never less than 0", () => {
     expect(statusAfter(base).meta.elapsed_seconds).toBe(60);
     expect(statusAfter(base, b.START - 5_000).meta.elapsed_seconds).toBe(0);
   });
 
-  it("shortens long texts without cutting a character in half", () => {
+  it("shortens long texts without cutting a surrogate pair", () => {
     const emoji = "😀".repeat(300);
     const status = statusAfter([
       ...base,
@@ -161,10 +161,14 @@ describe("toStatus", () => {
   });
 
   it.each([
-    { name: "in_progress while it runs", after: [], reason: "in_progress" },
-    { name: "error when the turn failed", after: [b.failed("anna")], reason: "error" },
-    { name: "cancelled when cancelled", after: [b.cancelled(null)], reason: "cancelled" },
-  ])("says $name", ({ after, reason }) => {
+    { name: "in_progress while the turn runs", after: [], reason: "in_progress" },
+    { name: "error if the turn failed", after: [b.failed("anna")], reason: "error" },
+    {
+      name: "cancelled if the turn was cancelled",
+      after: [b.cancelled(null)],
+      reason: "cancelled",
+    },
+  ])("has the finish reason $name", ({ after, reason }) => {
     expect(statusAfter([...base, ...after]).results.finish_reason).toBe(reason);
   });
 
@@ -225,7 +229,7 @@ describe("toTurn", () => {
     });
   });
 
-  it("says how often hosted tools were used, by agent", () => {
+  it("has the number of uses of hosted tools, by agent", () => {
     const searched = [
       ...base,
       b.callStarted("ben", "c1"),

@@ -8,7 +8,7 @@ const piece = (changes: Partial<DeltaItem>): DeltaItem => ({
   ...changes,
 });
 
-/** What the view shows of the arguments after each piece. */
+/** The tool name and the arguments that the view shows after each piece. */
 function shown(items: readonly DeltaItem[]): string[] {
   const agent = { stream: emptyStream("c") } as unknown as AgentView;
   return items.map((item) => {
@@ -19,7 +19,7 @@ function shown(items: readonly DeltaItem[]): string[] {
 
 it.each([
   {
-    name: "of two tools the streaming one, from its start",
+    name: "only the latest of two tools, from the start of its arguments",
     items: [
       piece({ name: "read", tool_index: 0, text: '{"path":"a"}' }),
       piece({ name: "find", tool_index: 1, text: '{"q":"x"}' }),
@@ -27,7 +27,7 @@ it.each([
     shows: ['read {"path":"a"}', 'find {"q":"x"}'],
   },
   {
-    name: "of two calls of one tool the streaming one",
+    name: "only the latest of two calls of one tool",
     items: [
       piece({ name: "read", tool_index: 0, text: '{"path":"long"}' }),
       piece({ name: "read", tool_index: 1, text: '{"pa' }),
@@ -36,7 +36,7 @@ it.each([
     shows: ['read {"path":"long"}', 'read {"pa', 'read {"path":"b"}'],
   },
   {
-    name: "a repeated delta once",
+    name: "repeated text only once",
     items: [
       piece({ name: "read", tool_index: 0, text: '{"a"' }),
       piece({ name: "read", tool_index: 0, text: '{"a":1' }),
@@ -44,7 +44,7 @@ it.each([
     shows: ['read {"a"', 'read {"a":1'],
   },
   {
-    name: "of a log without indexes what its offsets put together",
+    name: "all calls of a tool together if the log has no indexes",
     items: [
       piece({ name: "read", text: '{"a":1}' }),
       piece({ name: "read", offset: 7, text: '{"b":2}' }),

@@ -9,7 +9,7 @@ describe("streaming text", () => {
   const started = b.callStarted("anna", "c1");
   it.each([
     {
-      name: "joins pieces",
+      name: "consists of all pieces",
       pieces: [
         { offset: 0, text: "Hel" },
         { offset: 3, text: "lo" },
@@ -18,7 +18,7 @@ describe("streaming text", () => {
       length: 5,
     },
     {
-      name: "adds only the new part of an overlapping piece",
+      name: "gets only the new part of an overlapping piece",
       pieces: [
         { offset: 0, text: "Hel" },
         { offset: 1, text: "ello" },
@@ -27,7 +27,7 @@ describe("streaming text", () => {
       length: 5,
     },
     {
-      name: "ignores a piece it has",
+      name: "does not change with a repeated piece",
       pieces: [
         { offset: 0, text: "Hello" },
         { offset: 2, text: "llo" },
@@ -52,7 +52,7 @@ describe("streaming text", () => {
     expect(anna(turn)?.stream?.text).toEqual({ text, length });
   });
 
-  it("keeps kinds apart", () => {
+  it("is separate for each kind of output", () => {
     const turn = turnAfter(
       started,
       b.delta(
@@ -68,7 +68,7 @@ describe("streaming text", () => {
     });
   });
 
-  it("forgets what a superseded try wrote, and drops its late pieces", () => {
+  it("of an earlier call is removed, and late pieces of that call are ignored", () => {
     const late = b.delta("anna", { call: "c1", offset: 3, text: "old" });
     const turn = turnAfter(
       started,
@@ -79,7 +79,7 @@ describe("streaming text", () => {
     expect(anna(turn)?.stream).toMatchObject({ call: "c2", text: { text: "", length: 0 } });
   });
 
-  it("keeps a bounded tail, whole characters only", () => {
+  it("keeps only the end of a long text, without half a surrogate pair", () => {
     const pieces = Array.from({ length: 100 }, (_, index) => ({
       call: "c1",
       offset: 1_001 * index,

@@ -10,23 +10,27 @@ describe("phase of a turn", () => {
   const bothAnswered = [b.answered("anna", "agent1.1", 1), b.answered("ben", "agent2.1", 2)];
   it.each([
     {
-      name: "starts with first answers",
+      name: "is initial_answer at the start",
       after: [b.answered("anna", "agent1.1", 1)],
       phase: "initial_answer",
     },
-    { name: "is enforcement once all have answered", after: bothAnswered, phase: "enforcement" },
     {
-      name: "is enforcement once the only one without an answer failed",
+      name: "is enforcement once all agents have answered",
+      after: bothAnswered,
+      phase: "enforcement",
+    },
+    {
+      name: "is enforcement once the only agent without an answer has failed",
       after: [b.answered("anna", "agent1.1", 1), b.agentFailed("ben")],
       phase: "enforcement",
     },
     {
-      name: "is enforcement once answers were shown, even if an answer is missing",
+      name: "is enforcement once an agent was shown answers, even if an agent has not answered",
       after: [b.answered("anna", "agent1.1", 1), b.roundStarted("anna", 2, ["agent1.1"])],
       phase: "enforcement",
     },
     {
-      name: "is presentation once settled",
+      name: "is presentation once the attempt is settled",
       after: [...bothAnswered, b.settled("anna", "agent1.1")],
       phase: "presentation",
     },
@@ -35,14 +39,14 @@ describe("phase of a turn", () => {
       after: [...bothAnswered, b.settled("anna", "agent1.1"), b.attemptStarted(2)],
       phase: "initial_answer",
     },
-    { name: "is done with the turn", after: [b.completed("anna", "x")], phase: "done" },
+    { name: "is done at the end of the turn", after: [b.completed("anna", "x")], phase: "done" },
   ])("$name", ({ after, phase }) => {
     expect(turnAfter(...after).phase).toBe(phase);
   });
 });
 
-describe("votes and answers of an attempt", () => {
-  it("keeps a voided vote and names the answer that voided it", () => {
+describe("an attempt", () => {
+  it("keeps a voided vote, with the label of the answer that voided it", () => {
     const turn = turnAfter(
       b.voted("anna", "agent2.1"),
       b.votesCleared("agent2.2", ["anna", "agent2.1"]),
@@ -54,7 +58,7 @@ describe("votes and answers of an attempt", () => {
     ]);
   });
 
-  it("counts one vote of an agent, its latest", () => {
+  it("counts only the latest vote of an agent", () => {
     const turn = turnAfter(b.voted("anna", "agent1.1"), b.voted("anna", "agent2.1", 2));
     expect(attempt(turn)?.votes.map(({ label, valid }) => [label, valid])).toEqual([
       ["agent1.1", false],
@@ -62,7 +66,7 @@ describe("votes and answers of an attempt", () => {
     ]);
   });
 
-  it("counts only valid votes, and after the settlement what the log counted", () => {
+  it("counts only valid votes, and has the tally of the log after the settlement", () => {
     const votes = [
       b.voted("anna", "agent2.1"),
       b.votesCleared("agent2.2", ["anna", "agent2.1"]),
@@ -78,7 +82,7 @@ describe("votes and answers of an attempt", () => {
     ]);
   });
 
-  it("keeps the answers' texts by revision", () => {
+  it("has the texts of all answers in the order of their revisions", () => {
     const turn = turnAfter(
       b.answered("ben", "agent2.1", 1, "first"),
       b.answered("anna", "agent1.1", 2, "second"),
@@ -91,7 +95,7 @@ describe("votes and answers of an attempt", () => {
     ]);
   });
 
-  it("keeps all attempts readable after a restart", () => {
+  it("stays in the view after the next attempt has started", () => {
     const restart = {
       type: "attempt.restarted",
       attempt: 1,
@@ -121,7 +125,7 @@ describe("votes and answers of an attempt", () => {
 describe("the end of a turn", () => {
   it.each([
     {
-      name: "has the final answer when completed",
+      name: "sets the final answer if the turn was completed",
       end: b.completed("anna", "42"),
       has: {
         status: "completed",
@@ -131,7 +135,7 @@ describe("the end of a turn", () => {
       },
     },
     {
-      name: "has the reasons when failed",
+      name: "sets the reasons if the turn failed",
       end: b.failed("ben"),
       has: {
         status: "failed",
@@ -140,12 +144,12 @@ describe("the end of a turn", () => {
       },
     },
     {
-      name: "has what is there when cancelled",
+      name: "sets the partial result if the turn was cancelled",
       end: b.cancelled("so far"),
       has: { status: "cancelled", finishReason: "cancelled", partial: { answer: "so far" } },
     },
     {
-      name: "reads the charges of the terminal event",
+      name: "replaces usage and cost by those of the terminal event",
       end: b.completed("anna", "42"),
       has: { costUsd: 2.5, unreportedUsd: 0, usage: { input_tokens: 1_000, output_tokens: 200 } },
     },
@@ -155,7 +159,7 @@ describe("the end of a turn", () => {
     expect([turn.endedAt, ben(turn)?.call]).toEqual([b.START + 500, null]);
   });
 
-  it("adds up usage while the turn runs", () => {
+  it("comes after usage and cost have grown during the turn", () => {
     const turn = turnAfter(
       b.callCompleted("anna", "c1"),
       b.callCompleted("ben", "c2"),

@@ -12,14 +12,15 @@ import { createProvider } from "../../../src/providers/registry";
 import { endpointAt } from "../../fakes/endpoint";
 
 /**
- * Whole rounds of our adapters at providers that remember their replies. They reject any part of a
- * reply that an adapter loses, changes or repeats between two calls of a round, in any format.
+ * Whole rounds of the service's adapters with simulated providers. A simulated provider remembers
+ * its replies. It rejects a request if the adapter has lost, changed or repeated a part of a reply.
  */
 const READ = {
   name: "read",
   description: "Reads.",
   parameters: { type: "object", properties: { path: { type: "string" } } },
 };
+/** A reply with hosted tools. */
 const SEARCHED = {
   hosted: [
     { name: "web_search" as const, input: "boiling point of water", output: "found" },
@@ -29,6 +30,7 @@ const SEARCHED = {
   citations: [{ url: "https://example.com/water", title: "Water", text: "100 °C" }],
 };
 
+/** The replies of one round, in order. */
 const SCRIPT: readonly Reply[] = [
   {
     reasoning: "I should read both.",
@@ -76,7 +78,9 @@ type Row = {
   host: string;
   model: string;
   params?: Record<string, unknown>;
+  /** Whether the requests offer hosted tools. */
   hosted?: boolean;
+  /** Whether the replies contain reasoning. */
   thinks: boolean;
 };
 
@@ -118,7 +122,7 @@ function requestOf({ model, params = {}, hosted = false }: Row, messages: Messag
   return { model, params, messages, hostedTools, toolChoice: "auto", ...rest };
 }
 
-/** The client's part after a reply: a result for each call, or a text. */
+/** The messages that follow a reply: a result for each call, or a text if there is no call. */
 function answerTo(items: Extract<Message, { role: "assistant" }>["items"]): Message[] {
   const results = items.flatMap((item): Message[] =>
     item.type === "tool_call"
@@ -136,22 +140,22 @@ function answerTo(items: Extract<Message, { role: "assistant" }>["items"]): Mess
   return results.length > 0 ? results : [{ role: "user", text: "Go on." }];
 }
 
-describe.each(ROWS)("$format with $model", (row) => {
+describe.each(ROWS)("the adapter of $format with $model", (row) => {
   it("completes a round without losing any part of the provider's replies", async () => {
     const provider = createProvider(
       row.format,
       endpointAt(providers.baseUrls[row.format], { host: hostById(row.host) }),
     );
     const messages: Message[] = [{ role: "user", text: "When does water boil?" }];
-    const heard: ModelEvent[][] = [];
+    const replies: ModelEvent[][] = [];
     for (const _ of SCRIPT) {
       const events = await Array.fromAsync(
         provider.stream(requestOf(row, messages), AbortSignal.timeout(5_000)),
       );
-      heard.push(events);
+      replies.push(events);
       const stop = events.at(-1);
       if (stop?.type !== "stop") throw new Error("the reply has no end");
-      // Between two calls the conversation is stored in a database.
+      // Converted to JSON and back, because a database stores the conversation between two calls.
       messages.push(
         ...JSON.parse(
           JSON.stringify([{ role: "assistant", items: stop.items }, ...answerTo(stop.items)]),
@@ -166,7 +170,7 @@ describe.each(ROWS)("$format with $model", (row) => {
     ]);
     const textOf = (events: ModelEvent[], type: "text" | "reasoning") =>
       events.map((event) => (event.type === type && "text" in event ? event.text : "")).join("");
-    expect(heard.map((events) => textOf(events, "text"))).toEqual([
+    expect(replies.map((events) => textOf(events, "text"))).toEqual([
       "Let me look.",
       "",
       "  I have\n\nread it. ",
@@ -175,8 +179,8 @@ describe.each(ROWS)("$format with $model", (row) => {
       "",
       "Done.",
     ]);
-    expect(textOf(heard[0] ?? [], "reasoning")).toBe(row.thinks ? "I should read both." : "");
-    const stops = heard.map((events) => events.at(-1));
+    expect(textOf(replies[0] ?? [], "reasoning")).toBe(row.thinks ? "I should read both." : "");
+    const stops = replies.map((events) => events.at(-1));
     expect(stops.map((stop) => stop?.type === "stop" && stop.reason)).toEqual([
       "tool_calls",
       "tool_calls",

@@ -4,6 +4,7 @@ import type { Client, Options } from "./client";
 import { geminiClient } from "./gemini-client";
 import { responsesClient } from "./responses-client";
 
+/** Creates the client of each format. Chat Completions has its own test without such a client. */
 export const CLIENTS: Readonly<
   Record<Exclude<Format, "openai-chat">, (options: Options) => Client>
 > = {

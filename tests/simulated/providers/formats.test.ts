@@ -9,9 +9,10 @@ import type { Client, Options } from "./client";
 import { CLIENTS } from "./clients";
 
 /**
- * The formats through the official SDKs, over real sockets. Chat Completions is tested in a
- * separate file.
+ * Each wire format, except Chat Completions, with its official SDK over real sockets. The tests of
+ * Chat Completions are in `server.test.ts`.
  */
+
 let providers: SimulatedProviders | undefined;
 const situations: Situation[] = [];
 
@@ -24,7 +25,7 @@ afterEach(async () => {
 const FORMATS = ["openai-responses", "anthropic", "gemini"] as const;
 type TestedFormat = (typeof FORMATS)[number];
 
-/** A client that gets the n-th reply for its n-th request. */
+/** A client whose nth request gets the nth of these replies. */
 async function client(
   format: TestedFormat,
   replies: readonly Reply[],
@@ -42,7 +43,7 @@ async function client(
 
 const refusals = () => providers?.requests().flatMap(({ refusal }) => refusal ?? []) ?? [];
 
-const calling: Reply = {
+const replyWithCalls: Reply = {
   reasoning: "Well, well.",
   text: "Let me look.",
   calls: [
@@ -53,13 +54,13 @@ const calling: Reply = {
 
 describe.each(FORMATS)("%s", (format) => {
   it("streams reasoning, text and several calls with unique ids", async () => {
-    const heard = await (await client(format, [calling], { tools: ["read"] })).ask();
-    expect(heard).toMatchObject({ reasoning: "Well, well.", text: "Let me look.", pieces: 3 });
-    expect(heard.calls.map(({ name, arguments: args }) => [name, args])).toEqual([
+    const received = await (await client(format, [replyWithCalls], { tools: ["read"] })).ask();
+    expect(received).toMatchObject({ reasoning: "Well, well.", text: "Let me look.", pieces: 3 });
+    expect(received.calls.map(({ name, arguments: args }) => [name, args])).toEqual([
       ["read", { content: "✓ “right” 🎉🎉🎉" }],
       ["read", { content: "two" }],
     ]);
-    expect(new Set(heard.calls.map(({ id }) => id)).size).toBe(2);
+    expect(new Set(received.calls.map(({ id }) => id)).size).toBe(2);
     expect(situations[0]).toMatchObject({
       question: "Hi!",
       offers: ["read"],
@@ -73,50 +74,54 @@ describe.each(FORMATS)("%s", (format) => {
   });
 
   it("accepts its own reply with the results of its calls", async () => {
-    const asking = await client(format, [calling, { text: "So it is." }, { text: "Still." }], {
-      tools: ["read"],
-    });
-    await asking.ask();
-    asking.results();
-    expect((await asking.ask()).text).toBe("So it is.");
-    asking.say("Sure?");
-    expect((await asking.ask()).text).toBe("Still.");
+    const conversation = await client(
+      format,
+      [replyWithCalls, { text: "So it is." }, { text: "Still." }],
+      {
+        tools: ["read"],
+      },
+    );
+    await conversation.ask();
+    conversation.results();
+    expect((await conversation.ask()).text).toBe("So it is.");
+    conversation.say("Sure?");
+    expect((await conversation.ask()).text).toBe("Still.");
     expect(situations.map(({ callIndex }) => callIndex)).toEqual([0, 1, 2]);
     expect(situations[1]?.toolResults.map(({ text }) => text)).toEqual(["done", "done"]);
     expect(refusals()).toEqual([]);
   });
 
-  it.each<{ name: string; change: (asking: Client) => void; says: RegExp }>([
+  it.each<{ name: string; change: (conversation: Client) => void; says: RegExp }>([
     {
-      name: "without one result",
-      change: (asking) => asking.results((ids) => ids.slice(1)),
+      name: "without the result of one call",
+      change: (conversation) => conversation.results((ids) => ids.slice(1)),
       says: /tool|function/,
     },
     {
-      name: "without any result",
-      change: (asking) => asking.results(() => []),
+      name: "without any results",
+      change: (conversation) => conversation.results(() => []),
       says: /tool|function/,
     },
     {
-      name: "with a result twice",
-      change: (asking) => asking.results((ids) => [...ids, ...ids.slice(0, 1)]),
+      name: "with two results for one call",
+      change: (conversation) => conversation.results((ids) => [...ids, ...ids.slice(0, 1)]),
       says: /[Dd]uplicate|single|equal/,
     },
     {
-      name: "with another call id",
-      change: (asking) => {
-        asking.results();
-        asking.tamper((json) =>
+      name: "with a changed call id",
+      change: (conversation) => {
+        conversation.results();
+        conversation.tamper((json) =>
           json.replace(/(call_|toolu_)\w+|(?<="id":")\w{24}(?=")/, "made_up"),
         );
       },
       says: /tool|function/,
     },
     {
-      name: "with another signature",
-      change: (asking) => {
-        asking.results();
-        asking.tamper((json) =>
+      name: "with a changed signature",
+      change: (conversation) => {
+        conversation.results();
+        conversation.tamper((json) =>
           json.replace(
             /"(signature|thoughtSignature|encrypted_content)":"[^"]*"/,
             '"$1":"bWFkZSB1cA=="',
@@ -127,9 +132,9 @@ describe.each(FORMATS)("%s", (format) => {
     },
     {
       name: "without its reasoning",
-      change: (asking) => {
-        asking.results();
-        asking.tamper((json) =>
+      change: (conversation) => {
+        conversation.results();
+        conversation.tamper((json) =>
           json.replace(
             /\{"type":"reasoning".*?\]?\},(?=\{)|\{"type":"thinking".*?\},(?=\{)|,"thoughtSignature":"[^"]*"/,
             "",
@@ -139,43 +144,43 @@ describe.each(FORMATS)("%s", (format) => {
       says: /reasoning|thinking|signature/,
     },
     {
-      name: "with another text",
-      change: (asking) => {
-        asking.results();
-        asking.tamper((json) => json.replace("Let", "Don't let"));
+      name: "with a changed text",
+      change: (conversation) => {
+        conversation.results();
+        conversation.tamper((json) => json.replace("Let", "Don't let"));
       },
       says: /changed|text/,
     },
   ])("refuses its own reply $name", async ({ change, says }) => {
-    const asking = await client(format, [calling], { tools: ["read"] });
-    await asking.ask();
-    change(asking);
-    await expect(asking.ask()).rejects.toMatchObject({ status: 400 });
+    const conversation = await client(format, [replyWithCalls], { tools: ["read"] });
+    await conversation.ask();
+    change(conversation);
+    await expect(conversation.ask()).rejects.toMatchObject({ status: 400 });
     expect(refusals()).toEqual([expect.stringMatching(says)]);
     expect(situations).toHaveLength(1);
   });
 
   it("refuses a reply that it never sent", async () => {
-    const asking = await client(format, [{ text: "Yes." }]);
-    await asking.ask();
-    asking.say("Sure?");
-    asking.tamper((json) =>
+    const conversation = await client(format, [{ text: "Yes." }]);
+    await conversation.ask();
+    conversation.say("Sure?");
+    conversation.tamper((json) =>
       json
         .replaceAll(/"(signature|thoughtSignature|encrypted_content)":"[^"]*"/g, '"$1":"x"')
         .replace("Yes.", "No."),
     );
-    await expect(asking.ask()).rejects.toMatchObject({ status: 400 });
+    await expect(conversation.ask()).rejects.toMatchObject({ status: 400 });
     expect(refusals()).toHaveLength(1);
   });
 
   it("refuses unknown fields", async () => {
-    const asking = await client(format, []);
-    asking.extra = { enable_web_search: true };
-    await expect(asking.ask()).rejects.toMatchObject({ status: 400 });
+    const conversation = await client(format, []);
+    conversation.extra = { enable_web_search: true };
+    await expect(conversation.ask()).rejects.toMatchObject({ status: 400 });
     expect(refusals()).toEqual([expect.stringContaining("enable_web_search")]);
   });
 
-  it("runs tools for its model and names its sources, if the request offers tools", async () => {
+  it("runs hosted tools and sends its sources if the request offers these tools", async () => {
     const reply: Reply = {
       hosted: [
         { name: "web_search", input: "boiling point", output: "found" },
@@ -184,34 +189,34 @@ describe.each(FORMATS)("%s", (format) => {
       text: "It boils at 100 °C.",
       citations: [{ url: "https://example.com/water", title: "Water", text: "100 °C" }],
     };
-    const asking = await client(format, [reply, { text: "Yes." }], {
+    const conversation = await client(format, [reply, { text: "Yes." }], {
       tools: ["read"],
       searches: true,
     });
-    const heard = await asking.ask();
-    expect(heard.text).toBe("It boils at 100 °C.");
-    expect(heard.hosted.length).toBeGreaterThanOrEqual(2);
-    expect(heard.sources).toEqual([expect.stringContaining("https://example.com/water")]);
+    const received = await conversation.ask();
+    expect(received.text).toBe("It boils at 100 °C.");
+    expect(received.hosted.length).toBeGreaterThanOrEqual(2);
+    expect(received.sources).toEqual([expect.stringContaining("https://example.com/water")]);
     expect(situations[0]?.asked.hostedTools).toEqual(["web_search", "code_execution"]);
-    asking.say("Sure?");
-    expect((await asking.ask()).text).toBe("Yes.");
+    conversation.say("Sure?");
+    expect((await conversation.ask()).text).toBe("Yes.");
   });
 
-  it("runs no tool that is not offered", async () => {
+  it("runs no hosted tool that the request does not offer", async () => {
     const hosted = [{ name: "web_search" as const, input: "boiling point", output: "found" }];
-    const heard = await (
+    const received = await (
       await client(format, [
         { hosted, text: "100 °C.", citations: [{ url: "https://example.com/", title: "W" }] },
       ])
     ).ask();
-    expect(heard).toMatchObject({ text: "100 °C.", hosted: [], sources: [] });
+    expect(received).toMatchObject({ text: "100 °C.", hosted: [], sources: [] });
   });
 
-  it("fails with its own error format, and a time to retry", async () => {
-    const asking = await client(format, [
+  it("sends an error in its own format", async () => {
+    const conversation = await client(format, [
       { fail: { status: 429, message: "Too fast.", retryAfter: 7 } },
     ]);
-    const failure: unknown = await asking.ask().catch((error: unknown) => error);
+    const failure: unknown = await conversation.ask().catch((error: unknown) => error);
     expect(failure).toMatchObject({ status: 429, message: expect.stringContaining("Too fast.") });
     expect(refusals()).toEqual([]);
   });
@@ -226,10 +231,10 @@ describe("features of only one format", () => {
     reasoningTokens: 7,
   };
 
-  it.each<{ format: TestedFormat; want: object }>([
+  it.each<{ format: TestedFormat; expected: object }>([
     {
       format: "openai-responses",
-      want: {
+      expected: {
         input_tokens: 100,
         input_tokens_details: { cached_tokens: 64 },
         output_tokens: 30,
@@ -239,7 +244,7 @@ describe("features of only one format", () => {
     },
     {
       format: "anthropic",
-      want: {
+      expected: {
         input_tokens: 26,
         cache_read_input_tokens: 64,
         cache_creation_input_tokens: 10,
@@ -249,7 +254,7 @@ describe("features of only one format", () => {
     },
     {
       format: "gemini",
-      want: {
+      expected: {
         promptTokenCount: 100,
         cachedContentTokenCount: 64,
         candidatesTokenCount: 23,
@@ -257,24 +262,27 @@ describe("features of only one format", () => {
         totalTokenCount: 130,
       },
     },
-  ])("$format counts cached and reasoning tokens its way", async ({ format, want }) => {
-    const heard = await (await client(format, [{ text: "Yes.", usage }])).ask();
-    expect(heard.usage).toMatchObject(want);
-  });
+  ])(
+    "$format reports cached tokens and reasoning tokens in its own fields",
+    async ({ format, expected }) => {
+      const received = await (await client(format, [{ text: "Yes.", usage }])).ask();
+      expect(received.usage).toMatchObject(expected);
+    },
+  );
 
   it.each<{ format: TestedFormat; finish: [string, string, string] }>([
     { format: "openai-responses", finish: ["completed", "completed", "max_output_tokens"] },
     { format: "anthropic", finish: ["end_turn", "tool_use", "max_tokens"] },
     { format: "gemini", finish: ["STOP", "STOP", "MAX_TOKENS"] },
-  ])("$format reports the reason of a reply's end", async ({ format, finish }) => {
+  ])("$format reports its own finish reasons", async ({ format, finish }) => {
     const replies: Reply[] = [
       { text: "Yes." },
       { calls: [{ name: "read", arguments: {} }] },
       { text: "Yes, b", finishReason: "length" },
     ];
     for (const [place, reply] of replies.entries()) {
-      const heard = await (await client(format, [reply], { tools: ["read"] })).ask();
-      expect(heard.finish).toBe(finish[place]);
+      const received = await (await client(format, [reply], { tools: ["read"] })).ask();
+      expect(received.finish).toBe(finish[place]);
       await providers?.close();
     }
     providers = undefined;
@@ -287,52 +295,59 @@ describe("features of only one format", () => {
       extra: { tool_choice: { type: "any" }, thinking: { type: "disabled" } },
     },
     { format: "gemini", extra: { toolConfig: { functionCallingConfig: { mode: "ANY" } } } },
-  ])("$format can force a call", async ({ format, extra }) => {
-    const asking = await client(format, [calling], { tools: ["read"] });
-    asking.extra = extra;
-    await asking.ask();
+  ])("$format can require a tool call", async ({ format, extra }) => {
+    const conversation = await client(format, [replyWithCalls], { tools: ["read"] });
+    conversation.extra = extra;
+    await conversation.ask();
     expect(situations[0]?.forced).toBe(true);
   });
 
-  it.each<{ format: TestedFormat; change: (asking: Client) => void; says: string }>([
-    { format: "anthropic", change: (asking) => asking.say("And?"), says: "roles must alternate" },
+  it.each<{ format: TestedFormat; change: (conversation: Client) => void; says: string }>([
+    {
+      format: "anthropic",
+      change: (conversation) => conversation.say("And?"),
+      says: "roles must alternate",
+    },
     {
       format: "gemini",
-      change: (asking) => asking.tamper((json) => json.replace("user", "model")),
+      change: (conversation) => conversation.tamper((json) => json.replace("user", "model")),
       says: "comes immediately after a user turn",
     },
     {
       format: "anthropic",
-      change: (asking) => (asking.extra = { tool_choice: { type: "any" } }),
+      change: (conversation) => (conversation.extra = { tool_choice: { type: "any" } }),
       says: "Thinking may not be enabled",
     },
     {
       format: "anthropic",
-      change: (asking) => (asking.extra = { max_tokens: 1_000 }),
+      change: (conversation) => (conversation.extra = { max_tokens: 1_000 }),
       says: "must be greater",
     },
-  ])("$format refuses requests against its rules: $says", async ({ format, change, says }) => {
-    const asking = await client(format, [], { tools: ["read"] });
-    change(asking);
-    await expect(asking.ask()).rejects.toMatchObject({ status: 400 });
-    expect(refusals()).toEqual([expect.stringContaining(says)]);
-  });
+  ])(
+    "$format refuses a request that violates its rules: $says",
+    async ({ format, change, says }) => {
+      const conversation = await client(format, [], { tools: ["read"] });
+      change(conversation);
+      await expect(conversation.ask()).rejects.toMatchObject({ status: 400 });
+      expect(refusals()).toEqual([expect.stringContaining(says)]);
+    },
+  );
 
-  it("anthropic signs its thinking even without showing it", async () => {
-    const asking = await client(
+  it("anthropic requires signed thinking back, also if the thinking is hidden", async () => {
+    const conversation = await client(
       "anthropic",
       [{ calls: [{ name: "read", arguments: {} }] }, { text: "Yes." }],
       {
         tools: ["read"],
       },
     );
-    await asking.ask();
-    asking.tamper((json) => json.replace(/\{"type":"thinking".*?\},(?=\{)/, ""));
-    asking.results();
-    await expect(asking.ask()).rejects.toMatchObject({ status: 400 });
+    await conversation.ask();
+    conversation.tamper((json) => json.replace(/\{"type":"thinking".*?\},(?=\{)/, ""));
+    conversation.results();
+    await expect(conversation.ask()).rejects.toMatchObject({ status: 400 });
   });
 
-  it("records the path, the key in its header and the model in its field", async () => {
+  it("gemini requests are recorded with their path, their API key and their model", async () => {
     await (await client("gemini", [{ text: "Yes." }])).ask();
     const [request] = providers?.requests() ?? [];
     expect(request).toMatchObject({

@@ -6,7 +6,7 @@ import {
   startSimulatedProviders,
 } from "../../../simulated/providers/server";
 
-/** Hosts that serve OpenAI's formats with extensions, each at its own address. */
+/** Hosts that accept additional fields in OpenAI's formats. Each has its own address. */
 
 let providers: SimulatedProviders;
 
@@ -17,43 +17,47 @@ beforeAll(async () => {
 });
 afterAll(() => providers.close());
 
-const ASKS = {
+/** The path and the question of a request in each format. */
+const REQUESTS = {
   "openai-chat": ["/chat/completions", { messages: [{ role: "user", content: "Hi!" }] }],
   "openai-responses": ["/responses", { input: [{ role: "user", content: "Hi!" }] }],
 } as const;
 
-async function ask(format: keyof typeof ASKS, base: string, more: object): Promise<number> {
-  const [path, question] = ASKS[format];
-  const body = JSON.stringify({ model: "some", stream: true, ...question, ...more });
+async function ask(format: keyof typeof REQUESTS, base: string, fields: object): Promise<number> {
+  const [path, question] = REQUESTS[format];
+  const body = JSON.stringify({ model: "some", stream: true, ...question, ...fields });
   const headers = { "content-type": "application/json", authorization: "Bearer any" };
   const response = await fetch(base + path, { method: "POST", headers, body });
   await response.text();
   return response.status;
 }
 
-it.each<{ host: string; format: keyof typeof ASKS & Format; takes: object; is: number }>([
+it.each<{ host: string; format: keyof typeof REQUESTS & Format; fields: object; status: number }>([
   {
     host: "vllm",
     format: "openai-chat",
-    takes: { top_k: 50, chat_template_kwargs: { enable_thinking: true } },
-    is: 200,
+    fields: { top_k: 50, chat_template_kwargs: { enable_thinking: true } },
+    status: 200,
   },
   {
     host: "sglang",
     format: "openai-chat",
-    takes: { chat_template_kwargs: { enable_thinking: true } },
-    is: 200,
+    fields: { chat_template_kwargs: { enable_thinking: true } },
+    status: 200,
   },
-  { host: "xai", format: "openai-responses", takes: { max_turns: 3 }, is: 200 },
-  { host: "azure_openai", format: "openai-chat", takes: {}, is: 200 },
-  { host: "openai", format: "openai-chat", takes: { top_k: 50 }, is: 400 },
-  { host: "openai", format: "openai-responses", takes: { max_turns: 3 }, is: 400 },
-  { host: "vllm", format: "openai-chat", takes: { enable_web_search: true }, is: 400 },
-])("$host accepts $takes in $format with $is", async ({ host, format, takes, is }) => {
-  expect(await ask(format, providers.baseUrlAs(host, format), takes)).toBe(is);
-});
+  { host: "xai", format: "openai-responses", fields: { max_turns: 3 }, status: 200 },
+  { host: "azure_openai", format: "openai-chat", fields: {}, status: 200 },
+  { host: "openai", format: "openai-chat", fields: { top_k: 50 }, status: 400 },
+  { host: "openai", format: "openai-responses", fields: { max_turns: 3 }, status: 400 },
+  { host: "vllm", format: "openai-chat", fields: { enable_web_search: true }, status: 400 },
+])(
+  "$host responds to a $format request with the fields $fields with $status",
+  async ({ host, format, fields, status }) => {
+    expect(await ask(format, providers.baseUrlAs(host, format), fields)).toBe(status);
+  },
+);
 
-it("Azure's API has a different path", async () => {
+it("the API of Azure has another path than the API of OpenAI", async () => {
   const base = providers.baseUrlAs("azure_openai", "openai-chat");
   expect(base).toMatch(/\/openai\/v1$/);
   expect(await ask("openai-chat", base.replace("/openai/v1", "/v1"), {})).toBe(404);

@@ -34,121 +34,126 @@ describe("scripted agents", () => {
   const copier = scripts.copycat({ answer: "Mine." });
   const rejecting = scripts.rejects({ reason: "thin", instructions: "more" }, simple);
 
-  it.each<{ name: string; script: Script; situation: Situation; want: object }>([
-    { name: "answer first", script: simple, situation: at("first_answer"), want: answered("Ten.") },
+  it.each<{ name: string; script: Script; situation: Situation; expected: object }>([
     {
-      name: "vote for the best, at any position",
+      name: "submit an answer in the first request",
       script: simple,
-      situation: at("deciding", [short, long]),
-      want: voted("agent2"),
+      situation: at("first_answer"),
+      expected: answered("Ten."),
     },
     {
-      name: "vote for the best in another order",
+      name: "vote for the longest answer",
+      script: simple,
+      situation: at("deciding", [short, long]),
+      expected: voted("agent2"),
+    },
+    {
+      name: "vote for the longest answer, also if the answers have another order",
       script: simple,
       situation: at("deciding", [long, short]),
-      want: voted("agent2"),
+      expected: voted("agent2"),
     },
     {
-      name: "vote for the first shown",
+      name: "vote for the first answer shown",
       script: scripts.answersThenVotes({ answer: "x", voteFor: "first" }),
       situation: at("deciding", [short, long]),
-      want: voted("agent1"),
+      expected: voted("agent1"),
     },
     {
-      name: "vote for the given agent",
+      name: "vote for the agent that a function returns",
       script: scripts.answersThenVotes({ answer: "x", voteFor: () => "agent3" }),
       situation: at("deciding", [short]),
-      want: voted("agent3"),
+      expected: voted("agent3"),
     },
     {
-      name: "present the best",
+      name: "present the longest answer",
       script: simple,
       situation: at("presentation", [short, long]),
-      want: { text: long.text },
+      expected: { text: long.text },
     },
     {
       name: "confirm their final answer",
       script: simple,
       situation: at("judgement"),
-      want: scripts.call("submit", { confirmed: true }),
+      expected: scripts.call("submit", { confirmed: true }),
     },
     {
       name: "reject their final answer",
       script: rejecting,
       situation: at("judgement"),
-      want: scripts.call("restart_orchestration", { reason: "thin", instructions: "more" }),
+      expected: scripts.call("restart_orchestration", { reason: "thin", instructions: "more" }),
     },
     {
-      name: "improve when they see answers",
+      name: "submit an improved answer when they see answers",
       script: improver,
       situation: at("deciding", [short, long]),
-      want: answered(improved.text),
+      expected: answered(improved.text),
     },
     {
-      name: "vote for the improved answer once it is shown",
+      name: "vote for the improved answer when they see it",
       script: improver,
       situation: at("deciding", [long, improved]),
-      want: voted("agent3"),
+      expected: voted("agent3"),
     },
     {
-      name: "vote if they may not improve",
+      name: "vote if they may no longer answer",
       script: improver,
       situation: at("at_limit", [short, long]),
-      want: voted("agent2"),
+      expected: voted("agent2"),
     },
     {
-      name: "copy what they see",
+      name: "submit a copy of the first answer that they see",
       script: copier,
       situation: at("deciding", [short, long]),
-      want: answered(short.text),
+      expected: answered(short.text),
     },
     {
-      name: "vote after a refused copy",
+      name: "vote after their copy",
       script: copier,
       situation: at("deciding", [short, long], { callIndex: 1 }),
-      want: voted("agent2"),
+      expected: voted("agent2"),
     },
     {
-      name: "vote at the limit, if never content",
+      name: "vote if they may no longer answer, although they otherwise always improve",
       script: scripts.improvesForever({ topic: "t" }),
       situation: at("at_limit", [short]),
-      want: voted("agent1"),
+      expected: voted("agent1"),
     },
     {
-      name: "talk without deciding",
+      name: "reply with text only",
       script: scripts.neverDecides("Hm."),
       situation: at("deciding", [], { forced: true }),
-      want: { text: "Hm." },
+      expected: { text: "Hm." },
     },
     {
-      name: "fail",
+      name: "fail with an HTTP error",
       script: scripts.alwaysFails(503, { retryAfter: 2 }),
       situation: at("deciding"),
-      want: { fail: { status: 503, retryAfter: 2 } },
+      expected: { fail: { status: 503, retryAfter: 2 } },
     },
     {
-      name: "hang",
+      name: "never complete a response",
       script: scripts.hangs("body"),
       situation: at("deciding"),
-      want: { hang: "body", cutAfterChunks: 2 },
+      expected: { hang: "body", cutAfterChunks: 2 },
     },
     {
       name: "respond slowly",
       script: scripts.paced({ ttftMs: 5 }, simple),
       situation: at("first_answer"),
-      want: { pace: { ttftMs: 5 } },
+      expected: { pace: { ttftMs: 5 } },
     },
     {
       name: "break the connection",
       script: scripts.cutAfter(3, simple),
       situation: at("first_answer"),
-      want: { cutAfterChunks: 3, ...answered("Ten.") },
+      expected: { cutAfterChunks: 3, ...answered("Ten.") },
     },
-  ])("$name", async ({ script, situation, want }) => {
-    expect(await script(situation)).toMatchObject(want);
+  ])("$name", async ({ script, situation, expected }) => {
+    expect(await script(situation)).toMatchObject(expected);
   });
 
-  it("write a new text every time, if they never stop improving", async () => {
+  it("submit a new text every time if they always improve", async () => {
     const script = scripts.improvesForever({ topic: "Pools" });
     const [first, second] = [
       await script(at("first_answer")),
@@ -161,7 +166,7 @@ describe("scripted agents", () => {
     expect(words(second).length).toBeGreaterThan(20);
   });
 
-  it("assign every agent a persona, by the tool's schema", async () => {
+  it("assign a persona to every agent in the tool's schema", async () => {
     const persona = {
       type: "object",
       properties: {
@@ -184,7 +189,7 @@ describe("scripted agents", () => {
     });
   });
 
-  it("follow a list, then stay with its last entry", async () => {
+  it("use a list of scripts in order, and then always the last script", async () => {
     const script = scripts.inOrder(scripts.alwaysFails(500), simple);
     expect(await script(at("first_answer"))).toHaveProperty("fail");
     expect(await script(at("first_answer"))).toMatchObject(answered("Ten."));
@@ -195,46 +200,46 @@ describe("scripted agents", () => {
 describe("the output cap of a request", () => {
   const call = { name: "new_answer", arguments: { content: "a rather long answer" } };
 
-  it.each<{ name: string; reply: Reply; cap: number | null; want: Reply }>([
+  it.each<{ name: string; reply: Reply; cap: number | null; expected: Reply }>([
     {
-      name: "changes nothing that fits",
+      name: "does not change a shorter reply",
       reply: { text: "12345678" },
       cap: 2,
-      want: { text: "12345678" },
+      expected: { text: "12345678" },
     },
     {
-      name: "changes nothing if absent",
+      name: "does not change a reply if there is no cap",
       reply: { text: "12345678" },
       cap: null,
-      want: { text: "12345678" },
+      expected: { text: "12345678" },
     },
     {
-      name: "cuts text mid-word",
+      name: "cuts a text, also inside a word",
       reply: { text: "123456789" },
       cap: 2,
-      want: { text: "12345678", finishReason: "length" },
+      expected: { text: "12345678", finishReason: "length" },
     },
     {
-      name: "counts reasoning first",
+      name: "counts the reasoning before the text",
       reply: { reasoning: "1234", text: "12345" },
       cap: 2,
-      want: { reasoning: "1234", text: "1234", finishReason: "length" },
+      expected: { reasoning: "1234", text: "1234", finishReason: "length" },
     },
     {
       name: "cuts the arguments of a call",
       reply: { calls: [call] },
       cap: 3,
-      want: { calls: [{ name: "new_answer", arguments: '{"content":"' }] },
+      expected: { calls: [{ name: "new_answer", arguments: '{"content":"' }] },
     },
     {
-      name: "drops a call without a token left",
+      name: "removes a call if no tokens remain for it",
       reply: { text: "1234", calls: [call] },
       cap: 1,
-      want: { text: "1234", calls: [] },
+      expected: { text: "1234", calls: [] },
     },
-  ])("$name", ({ reply, cap, want }) => {
+  ])("$name", ({ reply, cap, expected }) => {
     const ended = capped(reply, cap);
-    expect(ended).toMatchObject(want);
+    expect(ended).toMatchObject(expected);
     expect(outputTokens(ended)).toBeLessThanOrEqual(cap ?? Number.POSITIVE_INFINITY);
   });
 });

@@ -13,9 +13,10 @@ import {
 } from "../../../simulated/providers/server";
 
 /**
- * Real sockets and the official SDK: a client's view of the simulated providers, and their records
- * afterwards.
+ * The tests use real sockets and the official SDK. They check the replies that a client receives,
+ * and the records of the simulated providers.
  */
+
 let providers: SimulatedProviders | undefined;
 
 afterEach(async () => {
@@ -23,7 +24,8 @@ afterEach(async () => {
   providers = undefined;
 });
 
-async function serving(script: Script | Reply): Promise<OpenAI> {
+/** Starts providers with one model. Returns a client for them. */
+async function startProviders(script: Script | Reply): Promise<OpenAI> {
   const model = typeof script === "function" ? script : () => script;
   providers = await startSimulatedProviders({ models: { m: model } });
   return new OpenAI({ apiKey: "any", baseURL: providers.baseUrl, maxRetries: 0 });
@@ -36,8 +38,9 @@ const streamed: OpenAI.ChatCompletionCreateParamsStreaming = {
   messages: [{ role: "user", content: "Hi!" }],
 };
 
-async function collect(client: OpenAI, more: object = {}, signal?: AbortSignal) {
-  const heard = {
+/** Reads a streamed reply to its end. `at`: arrival times of the chunks with text. */
+async function readReply(client: OpenAI, more: object = {}, signal?: AbortSignal) {
+  const received = {
     text: "",
     reasoning: "",
     calls: new Map<number, { name: string; arguments: string; pieces: number }>(),
@@ -54,13 +57,13 @@ async function collect(client: OpenAI, more: object = {}, signal?: AbortSignal) 
     const choice = chunk.choices[0];
     const delta: { reasoning_content?: string } & OpenAI.ChatCompletionChunk.Choice.Delta =
       choice?.delta ?? {};
-    heard.text += delta.content ?? "";
-    heard.reasoning += delta.reasoning_content ?? "";
-    if (delta.content) heard.at.push(performance.now());
+    received.text += delta.content ?? "";
+    received.reasoning += delta.reasoning_content ?? "";
+    if (delta.content) received.at.push(performance.now());
     for (const call of delta.tool_calls ?? []) {
-      const known = heard.calls.get(call.index) ?? { name: "", arguments: "", pieces: -1 };
+      const known = received.calls.get(call.index) ?? { name: "", arguments: "", pieces: -1 };
       const { name = "", arguments: piece = "" } = call.function ?? {};
-      heard.calls.set(call.index, {
+      received.calls.set(call.index, {
         name: known.name + name,
         arguments: known.arguments + piece,
         pieces: known.pieces + 1,
@@ -69,7 +72,7 @@ async function collect(client: OpenAI, more: object = {}, signal?: AbortSignal) 
     end.finish = choice?.finish_reason ?? end.finish;
     end.usage = chunk.usage ?? end.usage;
   }
-  return { ...heard, ...end };
+  return { ...received, ...end };
 }
 
 const recorded = (): RecordedRequest[] => [...(providers?.requests() ?? [])];
@@ -83,8 +86,8 @@ describe("a simulated provider", () => {
       { name: "vote", arguments: '{"agent_id":"agent2","reason":"✓ “right” 🎉🎉🎉"}' },
     ];
     const usage = { inputTokens: 100, outputTokens: 30, cachedTokens: 64, reasoningTokens: 7 };
-    const reply = await collect(
-      await serving({ reasoning: "Well, well.", text: "I have decided.", calls, usage }),
+    const reply = await readReply(
+      await startProviders({ reasoning: "Well, well.", text: "I have decided.", calls, usage }),
     );
     expect(reply).toMatchObject({
       reasoning: "Well, well.",
@@ -105,15 +108,15 @@ describe("a simulated provider", () => {
     });
   });
 
-  // Retried: a machine busy with something else is late through no fault of the pace.
+  // Retried, because a busy machine may send late.
   it("keeps the configured pace without drift", { retry: 2 }, async () => {
-    const client = await serving({
+    const client = await startProviders({
       text: "abcd".repeat(40),
       pace: { ttftMs: 200, tokensPerSecond: 200 },
     });
-    await collect(client);
+    await readReply(client);
     const start = performance.now();
-    const { at } = await collect(client);
+    const { at } = await readReply(client);
     expect(at).toHaveLength(40);
     const [first = 0, last = 0] = [at[0], at.at(-1)];
     expect(first - start).toBeGreaterThanOrEqual(199);
@@ -123,14 +126,14 @@ describe("a simulated provider", () => {
   });
 
   it("sends headers together with the first token", async () => {
-    const client = await serving({ text: "late", pace: { ttftMs: 120 } });
+    const client = await startProviders({ text: "late", pace: { ttftMs: 120 } });
     const start = performance.now();
     await client.chat.completions.create(streamed);
     expect(performance.now() - start).toBeGreaterThan(110);
   });
 
-  it("responds without streaming too, after the duration of its reply", async () => {
-    const client = await serving({
+  it("also sends a reply as a whole, after the time that streaming would take", async () => {
+    const client = await startProviders({
       text: "abcd".repeat(10),
       pace: { ttftMs: 50, tokensPerSecond: 100 },
     });
@@ -148,8 +151,8 @@ describe("a simulated provider", () => {
     expect(performance.now() - start).toBeGreaterThan(135);
   });
 
-  it("ends a reply at the request's output cap, with the usage to match", async () => {
-    const reply = await collect(await serving({ text: "abcd".repeat(50) }), {
+  it("ends a reply at the request's output cap, and reports the usage up to there", async () => {
+    const reply = await readReply(await startProviders({ text: "abcd".repeat(50) }), {
       max_completion_tokens: 3,
     });
     expect(reply).toMatchObject({
@@ -159,9 +162,9 @@ describe("a simulated provider", () => {
     });
   });
 
-  it("keeps a finish reason that contradicts the calls", async () => {
-    const reply = await collect(
-      await serving({ calls: [{ name: "vote", arguments: {} }], finishReason: "stop" }),
+  it("sends the scripted finish reason, also if it contradicts the calls", async () => {
+    const reply = await readReply(
+      await startProviders({ calls: [{ name: "vote", arguments: {} }], finishReason: "stop" }),
     );
     expect(reply).toMatchObject({ finish: "stop" });
     expect(reply.calls.size).toBe(1);
@@ -182,21 +185,21 @@ describe("a simulated provider", () => {
       retryAfter: "7",
     },
     {
-      name: "an overload with a time to retry",
+      name: "an overload with a retry time",
       reply: { fail: { status: 503, retryAfter: 2 } },
       status: 503,
       code: null,
       retryAfter: "2",
     },
     {
-      name: "an error without advice",
+      name: "an error without a retry time",
       reply: { fail: { status: 500, code: "boom" } },
       status: 500,
       code: "boom",
       retryAfter: null,
     },
   ])("fails with $name", async ({ reply, status, code, retryAfter }) => {
-    const failure = await collect(await serving(reply)).catch((error: unknown) => error);
+    const failure = await readReply(await startProviders(reply)).catch((error: unknown) => error);
     if (!(failure instanceof OpenAI.APIError)) throw new Error("expected an API error");
     expect(failure).toMatchObject({ status });
     expect(failure.code ?? null).toBe(code);
@@ -205,13 +208,13 @@ describe("a simulated provider", () => {
   });
 
   it("refuses a model without a script", async () => {
-    const client = await serving({});
-    const failure = collect(client, { model: "gpt-9" });
+    const client = await startProviders({});
+    const failure = readReply(client, { model: "gpt-9" });
     await expect(failure).rejects.toMatchObject({ status: 404, code: "model_not_found" });
   });
 
   it("breaks the connection in the middle of a reply", async () => {
-    const client = await serving({ text: "abcd".repeat(10), cutAfterChunks: 4 });
+    const client = await startProviders({ text: "abcd".repeat(10), cutAfterChunks: 4 });
     const pieces: string[] = [];
     const reading = (async () => {
       for await (const chunk of await client.chat.completions.create(streamed))
@@ -224,16 +227,16 @@ describe("a simulated provider", () => {
   });
 });
 
-describe("when all connections are cut", () => {
-  it("breaks running replies, charges what was sent, and answers later requests", async () => {
+describe("a cut of all connections", () => {
+  it("breaks running replies, charges the sent part, and answers later requests", async () => {
     let replies = 0;
-    const client = await serving((): Reply => {
+    const client = await startProviders((): Reply => {
       replies += 1;
       return replies > 2
         ? { text: "here again" }
         : { hang: "body", text: "abcdabcd", cutAfterChunks: replies };
     });
-    const broken = [collect(client), collect(client)].map((one) =>
+    const broken = [readReply(client), readReply(client)].map((one) =>
       one.then(() => "whole").catch(() => "broken"),
     );
     await eventually(() =>
@@ -246,7 +249,7 @@ describe("when all connections are cut", () => {
       { outcome: "cut" },
     ]);
     expect(charges(recorded()).reduce((sum, { outputTokens }) => sum + outputTokens, 0)).toBe(3);
-    expect((await collect(client)).text).toBe("here again");
+    expect((await readReply(client)).text).toBe("here again");
     expect(providers?.cut()).toBe(0);
     expect(recorded()[2]?.outcome).toBe("completed");
   });
@@ -254,8 +257,11 @@ describe("when all connections are cut", () => {
 
 describe("the record of a request of the simulated providers", () => {
   it("contains the key, the body and the times", async () => {
-    const client = await serving({ text: "abcdefgh", pace: { ttftMs: 40, tokensPerSecond: 50 } });
-    await collect(client);
+    const client = await startProviders({
+      text: "abcdefgh",
+      pace: { ttftMs: 40, tokensPerSecond: 50 },
+    });
+    await readReply(client);
     const [request] = recorded();
     expect(request).toMatchObject({
       id: 1,
@@ -293,18 +299,18 @@ describe("the record of a request of the simulated providers", () => {
       headers: true,
     },
     {
-      name: "after all of it",
+      name: "after its whole text",
       reply: { hang: "body", text: "abcd", cutAfterChunks: 9 },
       tokens: 1,
       headers: true,
     },
-    { name: "with nothing to say", reply: { hang: "body" }, tokens: 0, headers: true },
+    { name: "and has no text", reply: { hang: "body" }, tokens: 0, headers: true },
   ])(
     "covers a reply that hangs $name until the client disconnects",
     async ({ reply, tokens, headers }) => {
-      const client = await serving(reply);
+      const client = await startProviders(reply);
       const leave = new AbortController();
-      const reading = collect(client, {}, leave.signal).catch(() => "left");
+      const reading = readReply(client, {}, leave.signal).catch(() => "left");
       const soFar = {
         outcome: "open",
         endedAt: null,
@@ -323,13 +329,13 @@ describe("the record of a request of the simulated providers", () => {
     },
   );
 
-  it("ends when its client disconnects in the middle", async () => {
-    const client = await serving({
+  it("ends when its client disconnects in the middle of the reply", async () => {
+    const client = await startProviders({
       text: "abcd".repeat(500),
       pace: { ttftMs: 0, tokensPerSecond: 100 },
     });
     const leave = new AbortController();
-    const reading = collect(client, {}, leave.signal).catch(() => undefined);
+    const reading = readReply(client, {}, leave.signal).catch(() => undefined);
     await eventually(() => expect(recorded()[0]?.tokensSent).toBeGreaterThan(3));
     leave.abort();
     await reading;
@@ -343,27 +349,29 @@ describe("the record of a request of the simulated providers", () => {
   });
 
   it("distinguishes an error of a script from an error of a provider", async () => {
-    const client = await serving(() => {
+    const client = await startProviders(() => {
       throw new Error("typo in the script");
     });
-    await expect(collect(client)).rejects.toMatchObject({ status: 500, code: "script_failed" });
+    await expect(readReply(client)).rejects.toMatchObject({ status: 500, code: "script_failed" });
     expect(recorded()[0]?.scriptError).toContain("typo in the script");
   });
 
-  it("sustains sixteen streams of 200 tokens per second at once", { retry: 2 }, async () => {
-    const client = await serving({
+  it("keeps the pace of sixteen concurrent streams of 200 tokens per second", {
+    retry: 2,
+  }, async () => {
+    const client = await startProviders({
       text: "abcd".repeat(200),
       pace: { ttftMs: 400, tokensPerSecond: 200 },
     });
-    await collect(client);
-    const alone = await timed(() => collect(client));
-    let replies: Awaited<ReturnType<typeof collect>>[] = [];
+    await readReply(client);
+    const alone = await timed(() => readReply(client));
+    let replies: Awaited<ReturnType<typeof readReply>>[] = [];
     const tookMs = await timed(async () => {
-      replies = await Promise.all(Array.from({ length: 16 }, () => collect(client)));
+      replies = await Promise.all(Array.from({ length: 16 }, () => readReply(client)));
     });
     expect(replies.every(({ text }) => text === "abcd".repeat(200))).toBe(true);
     expect(tookMs).toBeGreaterThan(1_390);
-    // late timers that add up would cost each of 200 tokens a little
+    // if late timers added up, each of the 200 tokens would be later than the one before
     expect(tookMs).toBeLessThan(1.5 * alone);
     const requests = recorded().slice(2);
     expect(peakConcurrency(requests)).toBe(16);

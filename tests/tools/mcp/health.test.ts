@@ -141,7 +141,7 @@ describe("a connection", () => {
     expect(toolServer.messages("initialize")).toHaveLength(2);
   });
 
-  it("to a server that was down has no problem any more after the next listing", async () => {
+  it("to a server that was down no longer has a problem after the next listing", async () => {
     let isDown = false;
     const first: Script["first"] = ({ response }) => {
       if (isDown) response.writeHead(503).end();

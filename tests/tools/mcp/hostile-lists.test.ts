@@ -67,7 +67,7 @@ describe("D13 a list of tools", () => {
     expect(servers.list()[0]?.tools).toHaveLength(10_000);
   });
 
-  it("is offered up to a lower limit if the agent has tools of its own", async () => {
+  it("is offered up to a lower limit if the agent has its own tools", async () => {
     const { url } = await serve({
       tools: Array.from({ length: 200 }, (_, index) => tool(`t${index}`)),
     });

@@ -171,7 +171,7 @@ describe("a token endpoint of another origin in the metadata", () => {
 });
 
 describe("a secret that changes while a connection is open", () => {
-  it("is not used any more, and neither is the access token that it was used for", async () => {
+  it("is no longer used, and neither is the access token that it was used for", async () => {
     const auth = await startIssuer();
     const mcp = await guardedServer(() => auth.issuer);
     const origins: Record<string, readonly string[]> = { CLIENT: [auth.issuer] };

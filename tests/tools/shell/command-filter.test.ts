@@ -19,7 +19,8 @@ const filterOf = ({ allowed = [], blocked = [] }: PatternLists) =>
   new CommandFilter({ allowed, blocked });
 
 /**
- * Runs a command in the service's own shell. The files were read before, so they may be deleted.
+ * Runs a command in the service's own shell. An agent may delete only files that it has read, so
+ * the files are read first.
  */
 async function runInShell(lists: PatternLists | null, command: string) {
   const files = await agentFiles(WORLD);
@@ -81,7 +82,7 @@ describe("the command rm is refused if it is not allowed (command_line_allowed_c
   });
 });
 
-describe("commands that the patterns allow run in the shell and in a container", () => {
+describe("if the patterns allow a command, it runs in the shell and in a container", () => {
   it.each<{ name: string; command: string; lists: PatternLists; text?: string }>([
     {
       name: "a command that is not blocked",
@@ -143,13 +144,13 @@ describe("commands that the patterns allow run in the shell and in a container",
       text: "one",
     },
     {
-      name: "a test",
+      name: "the command [",
       command: "[ -f a.txt ] && cat a.txt",
       lists: { blocked: ["rm"] },
       text: "one",
     },
     {
-      name: "spaces in quoted patterns",
+      name: "spaces in a file glob with quotes",
       command: 'cat *[" t"]xt a\\.txt',
       lists: { blocked: ["rm"] },
     },
@@ -184,7 +185,7 @@ describe("commands that the patterns allow run in the shell and in a container",
       text: "PATH a",
     },
     {
-      name: "another command than the names in a blocked pattern",
+      name: "a command that a blocked pattern does not name",
       command: "cat *.txt",
       lists: { blocked: ["^(?:rm|mv) .*"] },
       text: "one\nx",
@@ -210,30 +211,30 @@ describe("commands that the patterns allow run in the shell and in a container",
 
   it.each([
     {
-      name: "an allowed pattern with an end, and unknown words",
+      name: "a file glob, whose words are unknown, for an allowed pattern that ends with $",
       lists: { allowed: ["cat a.txt$"] },
       command: "cat a.txt*",
     },
     {
-      name: "an allowed pattern that depends on unknown words",
+      name: "a file glob for an allowed pattern that excludes characters",
       lists: { allowed: ["cat [^/]*$"] },
       command: "cat *",
     },
     {
-      name: "unknown words that a blocked pattern may match",
+      name: "a variable whose value a blocked pattern may match",
       lists: { blocked: ["git push.*--force"] },
       command: "git push $x",
     },
     {
-      name: "words after the end of an allowed pattern",
+      name: "more words than an allowed pattern that ends with $",
       lists: { allowed: ["ls$"] },
       command: "ls -la",
     },
-  ])("and others are not sent to a container: $name", async ({ lists, command }) =>
+  ])("other commands are not sent to a container: $name", async ({ lists, command }) =>
     expect(await isSentToContainer(lists, command)).toBe(false),
   );
 
-  it("and the service's own shell checks words when they are known", async () => {
+  it("the service's own shell checks such a command when it runs, because then all its words are known", async () => {
     const { text, files } = await runInShell(
       { blocked: ["rm .*gone"] },
       "for f in a.txt gone.txt; do rm $f; done",
@@ -268,7 +269,7 @@ describe("command patterns", () => {
       problem: "is longer than",
     },
     {
-      name: "a list that is too large",
+      name: "a list of patterns whose compiled programs are too large",
       patterns: ["(a{1,30}){1,30}", "(a{1,30}){1,30}", "(a{1,30}){1,30}"],
       index: 2,
       problem: "too large",
@@ -286,7 +287,7 @@ describe("command patterns", () => {
   it("have RE2 syntax", () =>
     expect(patternProblem(["(?i)git (status|diff)\\b", "ls.*"])).toBeNull());
 
-  it("have a limited cost: a command that is too long to check does not run", async () => {
+  it("limit the cost of a check: a command that is too long for these patterns does not run", async () => {
     const blocked = Array.from({ length: 40 }, (_, index) => `[a-z ]*(?:ab?c? ?){1,9}x${index}`);
     expect(patternProblem(blocked)).toBeNull();
     const startedAt = performance.now();

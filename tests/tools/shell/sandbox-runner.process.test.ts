@@ -146,7 +146,11 @@ describe("a sandbox", () => {
   );
 
   it.each([
-    { name: "at a time limit of its own", command: "timeout 0.1 sleep 5", code: 124 },
+    {
+      name: "at the time limit of the command `timeout`",
+      command: "timeout 0.1 sleep 5",
+      code: 124,
+    },
     {
       name: "because a program was killed",
       command: "sh -c 'kill -9 $$'",
@@ -292,7 +296,7 @@ describe("a sandbox", () => {
     expect(runner.underWay()).toBeNull();
   });
 
-  it("is not awaited any more after an abort of the call", async () => {
+  it("is no longer awaited after an abort of the call", async () => {
     const controller = new AbortController();
     const runner = sandboxRunner(sandbox, { root: sandbox.root });
     const request = {

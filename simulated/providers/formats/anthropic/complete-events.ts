@@ -5,59 +5,70 @@ import { toItem } from "./request";
 import { type Block, BlockSchema, type Event, EventSchema } from "./schema";
 
 /**
- * Adds what aimock omits: hidden thinking, hosted tools, sources, raw arguments and complete usage.
+ * Adds the parts of the format that aimock omits: hidden thinking, hosted tools, sources, raw
+ * arguments and complete usage.
  */
 export function completeEvents(
   events: readonly Json[],
-  said: ChargedReply,
+  chargedReply: ChargedReply,
   { asked }: ReadRequest,
 ): WireReply {
   const parsed = events.map((event) => EventSchema.parse(event));
-  const first = parsed.findIndex(
+  const firstVisible = parsed.findIndex(
     ({ content_block }) => content_block !== undefined && content_block.type !== "thinking",
   );
-  const at = first < 0 ? parsed.length - 2 : first; // before the two final events of a message
-  const silent = asked.thinks && !said.reasoning ? [silentThought()] : [];
-  const added = [...silent, ...hostedBlocks(said)];
-  const shown = parsed.slice(0, at).filter(({ type }) => type === "content_block_start").length;
+  // Without visible content: before the two events that end a message.
+  const insertAt = firstVisible < 0 ? parsed.length - 2 : firstVisible;
+  const hiddenThinking = asked.thinks && !chargedReply.reasoning ? [hiddenThinkingBlock()] : [];
+  const added = [...hiddenThinking, ...hostedBlocks(chargedReply)];
+  const blocksBefore = parsed
+    .slice(0, insertAt)
+    .filter(({ type }) => type === "content_block_start").length;
   const whole = [
-    ...parsed.slice(0, at),
-    ...added.flatMap((block, index) => blockEvents(block, shown + index)),
+    ...parsed.slice(0, insertAt),
+    ...added.flatMap((block, index) => blockEvents(block, blocksBefore + index)),
     ...withSources(
       withRawArguments(
-        parsed.slice(at).map((event) => shifted(event, added.length)),
-        said,
+        parsed.slice(insertAt).map((event) => shifted(event, added.length)),
+        chargedReply,
       ),
-      said,
+      chargedReply,
     ),
   ];
-  return { pieces: whole.map((event) => toPiece(event, said)), given: givenIn(whole, said) };
+  return {
+    pieces: whole.map((event) => toPiece(event, chargedReply)),
+    originalItems: originalItemsIn(whole, chargedReply),
+  };
 }
 
+/** Increases the index of a block, because `by` blocks were inserted before it. */
 const shifted = (event: Event, by: number): Event =>
   event.index === undefined ? event : { ...event, index: event.index + by };
 
-function toPiece(event: Event, said: ChargedReply): Piece {
+function toPiece(event: Event, chargedReply: ChargedReply): Piece {
   const { text, thinking, partial_json } = event.delta ?? {};
   const counts = Boolean(text || thinking || partial_json) && event["hosted"] === undefined;
   return {
     event: event.type,
-    data: JSON.stringify(toWire(event, said)),
+    data: JSON.stringify(toWire(event, chargedReply)),
     tokens: counts ? 1 : 0,
     usage: event.type === "message_delta",
   };
 }
 
-function toWire({ hosted: _, ...event }: Event, said: ChargedReply): Json {
+function toWire({ hosted: _, ...event }: Event, chargedReply: ChargedReply): Json {
   const { message, delta } = event;
   if (event.type === "message_start")
-    return { ...event, message: { ...message, usage: { ...usageOf(said), output_tokens: 1 } } };
+    return {
+      ...event,
+      message: { ...message, usage: { ...usageOf(chargedReply), output_tokens: 1 } },
+    };
   if (event.type !== "message_delta") return event;
-  const refused = said.finishReason === "content_filter" && { stop_reason: "refusal" };
-  return { ...event, delta: { ...delta, ...refused }, usage: usageOf(said) };
+  const refused = chargedReply.finishReason === "content_filter" && { stop_reason: "refusal" };
+  return { ...event, delta: { ...delta, ...refused }, usage: usageOf(chargedReply) };
 }
 
-/** In this format, cached tokens are counted beside the input. */
+/** In this format, `input_tokens` does not include cached tokens. */
 function usageOf({ usage, hosted = [] }: ChargedReply): Json {
   const {
     inputTokens,
@@ -77,11 +88,11 @@ function usageOf({ usage, hosted = [] }: ChargedReply): Json {
   };
 }
 
-const silentThought = (): Block => ({ type: "thinking", thinking: "", signature: newSeal() });
+const hiddenThinkingBlock = (): Block => ({ type: "thinking", thinking: "", signature: newSeal() });
 
-/** A hosted tool is a block with its input and a block with its result. */
-const hostedBlocks = (said: ChargedReply): Block[] =>
-  (said.hosted ?? []).flatMap((step) => stepBlocks(step, said));
+/** Each run of a hosted tool is two blocks: one with the input, one with the result. */
+const hostedBlocks = (chargedReply: ChargedReply): Block[] =>
+  (chargedReply.hosted ?? []).flatMap((step) => stepBlocks(step, chargedReply));
 
 function stepBlocks(
   { name, input, output }: HostedStep,
@@ -137,7 +148,10 @@ function blockEvents(block: Block, index: number): Event[] {
   ];
 }
 
-/** aimock reformats arguments, and models also write invalid JSON. */
+/**
+ * Replaces the arguments by those of the script. aimock reformats arguments, but a real model may
+ * write any text, also invalid JSON.
+ */
 function withRawArguments(events: readonly Event[], { calls }: ChargedReply): Event[] {
   return events.flatMap((event): Event[] => {
     if (event.delta?.type === "input_json_delta") return [];
@@ -164,6 +178,7 @@ const piecesOf = (text: string): string[] =>
     text.slice(at * CHARACTERS_PER_TOKEN, (at + 1) * CHARACTERS_PER_TOKEN),
   );
 
+/** Adds the citations to each text block. */
 function withSources(
   events: readonly Event[],
   { citations = [], text = "" }: ChargedReply,
@@ -186,23 +201,23 @@ function withSources(
     });
     return [
       { ...event, content_block: { ...event.content_block, citations: [] } },
-      ...sources.map((one) => EventSchema.parse(one)),
+      ...sources.map((source) => EventSchema.parse(source)),
     ];
   });
 }
 
-/** The blocks that a client assembles from the stream. */
-function givenIn(events: readonly Event[], { calls }: ChargedReply): Item[] {
+/** The items of the blocks that a client assembles from the stream. */
+function originalItemsIn(events: readonly Event[], { calls }: ChargedReply): Item[] {
   const blocks = new Map<number, Block>();
   for (const { index = -1, content_block, delta } of events) {
     const block = content_block ?? blocks.get(index);
     if (block) blocks.set(index, extended(block, delta));
   }
-  const raw = new Map(
+  const callItems = new Map(
     calls.map((call) => [call.id, callItem(call.id, call.name, compact(call.arguments))]),
   );
   return joined(
-    [...blocks.values()].flatMap((block) => raw.get(block.id ?? "") ?? toItem(block) ?? []),
+    [...blocks.values()].flatMap((block) => callItems.get(block.id ?? "") ?? toItem(block) ?? []),
   );
 }
 
@@ -218,7 +233,7 @@ function extended(block: Block, delta: Event["delta"]): Block {
   });
 }
 
-/** JSON in the form after parsing and serializing. */
+/** Removes the white space between the tokens of JSON. Text that is not JSON stays as it is. */
 function compact(text: string): string {
   try {
     return JSON.stringify(JSON.parse(text));

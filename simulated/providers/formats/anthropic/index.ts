@@ -4,7 +4,7 @@ import type { Failure } from "../../reply";
 import { completeEvents } from "./complete-events";
 import { modelTurns, invalid, read } from "./request";
 
-/** Anthropic's Messages, streamed. */
+/** The streamed Messages API of Anthropic. */
 export const ANTHROPIC: Dialect = {
   format: "anthropic",
   basePath: "",
@@ -46,7 +46,7 @@ const TYPES: Readonly<Record<number, string>> = {
   529: "overloaded_error",
 };
 
-/** The type depends on the status, unless the failure sets one. */
+/** If the failure has no type, the type depends on the status. */
 function failureBody({ status, type, message }: Failure): Json {
   const error = {
     type: type ?? TYPES[status] ?? "api_error",

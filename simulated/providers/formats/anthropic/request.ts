@@ -14,6 +14,7 @@ import {
   ResultContentSchema,
 } from "./schema";
 
+/** Fields of a request that the API documents. */
 const KNOWN = words(`
   cache_control container inference_geo max_tokens messages metadata model output_config service_tier speed stop_sequences stream
   system temperature thinking tool_choice tools top_k top_p`);
@@ -79,8 +80,8 @@ function checkThinking(request: MessagesRequest): void {
 }
 
 /**
- * Turns alternate, and the next message must contain the result of each call once, before anything
- * else.
+ * The roles must alternate. The message after a message with calls must contain one result for each
+ * call, before any other content.
  */
 function checkTurns(messages: readonly Message[]): void {
   if (messages[0]?.role !== "user")
@@ -132,13 +133,13 @@ function checkResults(before: readonly Block[], blocks: readonly Block[], at: nu
           `messages.${at - 1}: \`tool_use\` ids were found without \`tool_result\` blocks immediately after: ${problem.id}. Each \`tool_use\` block must have a corresponding \`tool_result\` block in the next message.`,
         ),
       );
-    case "unasked":
+    case "unrequested":
       throw new RequestRefusal(
         invalid(
           `messages.${at}: unexpected \`tool_use_id\` found in \`tool_result\` blocks: ${problem.id}. Each \`tool_result\` block must have a corresponding \`tool_use\` block in the previous message.`,
         ),
       );
-    case "doubled":
+    case "duplicate":
       throw new RequestRefusal(
         invalid(
           `messages.${at}: each tool_use must have a single result. Found multiple \`tool_result\` blocks with id: ${problem.id}`,
@@ -152,7 +153,7 @@ function checkResults(before: readonly Block[], blocks: readonly Block[], at: nu
 const blocksOf = ({ content }: Message): Block[] =>
   typeof content === "string" ? (content === "" ? [] : [{ type: "text", text: content }]) : content;
 
-/** A user message has its tool results first, then its text. */
+/** The tool results of a user message become messages before its text. */
 function toMessages(message: Message): ModelMessage[] {
   const blocks = blocksOf(message);
   const text = blocks.map((block) => block.text ?? "").join("");

@@ -5,32 +5,32 @@ import { itemsOf } from "./request";
 import { ChunkSchema, GenerateRequestSchema, type Part, PartSchema } from "./schema";
 
 /**
- * Adds what aimock omits: signatures, hosted tools, sources, complete usage, and a separate final
- * chunk.
+ * Adds the parts of the format that aimock omits: signatures, hosted tools, sources, complete
+ * usage, and a separate final chunk.
  */
 export function completeEvents(
   events: readonly Json[],
-  said: ChargedReply,
+  chargedReply: ChargedReply,
   { asked, body }: ReadRequest,
 ): WireReply {
-  const written = events.flatMap(
+  const aimockParts = events.flatMap(
     (event) => ChunkSchema.parse(event).candidates[0]?.content.parts ?? [],
   );
-  const nonEmpty = written.filter(
+  const nonEmpty = aimockParts.filter(
     ({ text, functionCall }) => Boolean(text) || functionCall !== undefined,
   );
-  const first = nonEmpty.findIndex(({ thought }) => !thought);
-  const at = first < 0 ? nonEmpty.length : first;
-  const steps = (said.hosted ?? []).filter(
+  const firstVisible = nonEmpty.findIndex(({ thought }) => !thought);
+  const insertAt = firstVisible < 0 ? nonEmpty.length : firstVisible;
+  const steps = (chargedReply.hosted ?? []).filter(
     ({ name }) => name === "code_execution" || showsSearches(body),
   );
   const parts = sealed(
     [
-      ...nonEmpty.slice(0, at),
-      ...steps.flatMap((step) => stepParts(step, said)),
-      ...nonEmpty.slice(at),
+      ...nonEmpty.slice(0, insertAt),
+      ...steps.flatMap((step) => stepParts(step, chargedReply)),
+      ...nonEmpty.slice(insertAt),
     ],
-    said,
+    chargedReply,
   );
   const common = { modelVersion: asked.model, responseId: newId("") };
   const pieces = parts.map(({ part, tokens }) =>
@@ -38,16 +38,21 @@ export function completeEvents(
   );
   const last = lastPart(parts);
   const end = {
-    candidates: [{ ...candidate([last]), finishReason: finishOf(said), ...grounding(said) }],
-    usageMetadata: usageOf(said),
+    candidates: [
+      { ...candidate([last]), finishReason: finishOf(chargedReply), ...grounding(chargedReply) },
+    ],
+    usageMetadata: usageOf(chargedReply),
   };
   return {
     pieces: [...pieces, { ...toPiece({ ...end, ...common }, 0), usage: true }],
-    given: itemsOf([...parts.map(({ part }) => part), last]),
+    originalItems: itemsOf([...parts.map(({ part }) => part), last]),
   };
 }
 
-/** Code is always shown; searches only on request, otherwise by their sources. */
+/**
+ * Whether a reply contains its searches as parts. Only on request; the sources are always sent.
+ * Code that was run is always contained.
+ */
 const showsSearches = (body: Json): boolean =>
   GenerateRequestSchema.parse(body).toolConfig?.includeServerSideToolInvocations === true;
 
@@ -64,8 +69,8 @@ const toPiece = (chunk: Json, tokens: number): Piece => ({
 });
 
 /**
- * Calls are sent whole, so each takes the time of all its tokens. The first one carries the
- * signature of the reasoning.
+ * Adds the number of tokens to each part, and the signature of the reasoning to the first call.
+ * Each call is one part, so it counts all its tokens.
  */
 function sealed(parts: readonly Part[], { calls }: ChargedReply): PacedPart[] {
   const firstCall = parts.findIndex(({ functionCall }) => functionCall !== undefined);
@@ -85,8 +90,8 @@ function sealed(parts: readonly Part[], { calls }: ChargedReply): PacedPart[] {
 
 /** A reply without calls ends with an empty text that carries its signature. */
 function lastPart(parts: readonly PacedPart[]): Part {
-  const needsNone = parts.length === 0 || parts.some(({ part }) => part.functionCall);
-  return needsNone ? { text: "" } : { text: "", thoughtSignature: newSeal() };
+  const needsNoSignature = parts.length === 0 || parts.some(({ part }) => part.functionCall);
+  return needsNoSignature ? { text: "" } : { text: "", thoughtSignature: newSeal() };
 }
 
 function isObject(text: string): boolean {
@@ -104,7 +109,7 @@ function finishOf({ finishReason, calls }: ChargedReply): string {
   return calls.every((call) => isObject(call.arguments)) ? "STOP" : "MALFORMED_FUNCTION_CALL";
 }
 
-/** In this format, thoughts are counted beside the output. */
+/** In this format, `candidatesTokenCount` does not include reasoning tokens. */
 function usageOf({ usage }: ChargedReply): Json {
   const { inputTokens, outputTokens, cachedTokens = 0, reasoningTokens = 0 } = usage;
   return {
@@ -141,7 +146,7 @@ function stepParts({ name, input, output }: HostedStep, { citations = [] }: Char
   return parts.map((part) => PartSchema.parse(part));
 }
 
-/** In this format, positions count bytes. */
+/** The searches and sources of a text. In this format, positions count bytes. */
 function grounding({ hosted = [], citations = [], text = "" }: ChargedReply): Json {
   const searches = hosted.filter(({ name }) => name === "web_search");
   if (searches.length === 0) return {};

@@ -4,7 +4,7 @@ import type { Failure } from "../../reply";
 import { completeEvents } from "./complete-events";
 import { modelTurns, invalid, modelOf, PATH, read } from "./request";
 
-/** Google's Gemini API, streamed; the model is in the path. */
+/** The streamed Gemini API of Google. The name of the model is in the path. */
 export const GEMINI: Dialect = {
   format: "gemini",
   basePath: "",

@@ -13,6 +13,7 @@ import {
   type Turn,
 } from "./schema";
 
+/** Fields of a request that the API documents. */
 const KNOWN = words(
   "contents systemInstruction tools toolConfig safetySettings generationConfig cachedContent serviceTier store labels",
 );
@@ -74,7 +75,7 @@ const hostedIn = ({ googleSearch, codeExecution }: Tool): HostedToolName[] => [
   ...(codeExecution ? (["code_execution"] as const) : []),
 ];
 
-/** Schemas in the older field have types in upper case. */
+/** The older field `parameters` has JSON Schema types in upper case, as `STRING`. */
 function lowerCaseTypes(schema: unknown): unknown {
   return JSON.parse(JSON.stringify(schema ?? {}), (key, value) =>
     key === "type" && typeof value === "string" ? value.toLowerCase() : value,
@@ -82,10 +83,10 @@ function lowerCaseTypes(schema: unknown): unknown {
 }
 
 function checkTools({ tools = [], toolConfig }: GenerateRequest): void {
-  const mixes =
+  const mixesToolKinds =
     tools.some(({ functionDeclarations = [] }) => functionDeclarations.length > 0) &&
     tools.flatMap(hostedIn).length > 0;
-  if (mixes && toolConfig?.includeServerSideToolInvocations !== true)
+  if (mixesToolKinds && toolConfig?.includeServerSideToolInvocations !== true)
     throw new RequestRefusal(
       invalid(
         "Please enable tool_config.include_server_side_tool_invocations to use Built-in tools with Function calling.",
@@ -94,8 +95,8 @@ function checkTools({ tools = [], toolConfig }: GenerateRequest): void {
 }
 
 /**
- * The user may send two turns in a row, the model may not. The next turn must contain each result
- * once.
+ * Two user turns in a row are allowed, two model turns are not. The turn after a turn with calls
+ * must contain one result for each call.
  */
 function checkTurns(contents: readonly Turn[]): void {
   for (const [at, turn] of contents.entries()) {
@@ -135,7 +136,7 @@ const keyOf = ({ id = "", name }: { id?: string | undefined; name: string }): st
 const textIn = (parts: readonly Part[]): string =>
   parts.map(({ text = "", thought }) => (thought ? "" : text)).join("");
 
-/** A user turn has its function responses first, then its text. */
+/** The function responses of a user turn become messages before its text. */
 function toMessages(turn: Turn): ModelMessage[] {
   const { parts = [] } = turn;
   const text = textIn(parts);

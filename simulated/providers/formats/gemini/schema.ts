@@ -2,14 +2,15 @@ import { z } from "zod";
 import { JsonSchema } from "../../schema";
 
 /**
- * Fields that simulated models read in requests and in aimock's output. Loose: other fields are
- * kept.
+ * The schemas of this file contain the fields that simulated models read in requests and in
+ * aimock's output. Other fields are allowed and stay.
  */
+
 export const PartSchema = z.looseObject({
   text: z.string().optional(),
   thought: z.boolean().optional(),
   thoughtSignature: z.string().optional(),
-  /** May be invalid, as from a broken model. */
+  /** `args` may be any value, because a model may generate invalid arguments. */
   functionCall: z
     .looseObject({ id: z.string().optional(), name: z.string(), args: z.unknown() })
     .optional(),

@@ -4,7 +4,7 @@ import type { Failure, ReportedUsage } from "../../reply";
 import { modelTurns, invalid, read } from "./request";
 import { ChunkSchema, UsageSchema } from "./schema";
 
-/** Chat Completions as served by OpenAI and compatible servers. */
+/** The Chat Completions API of OpenAI and of compatible servers. */
 export const OPENAI_CHAT: Dialect = {
   format: "openai-chat",
   basePath: "/v1",
@@ -19,10 +19,11 @@ export const OPENAI_CHAT: Dialect = {
   whole: withDetails,
 };
 
+/** The error type for a status, if the failure has none. */
 const typeOf = (status: number): string =>
   status < 429 ? "invalid_request_error" : status === 429 ? "rate_limit_error" : "server_error";
 
-/** OpenAI's errors, in both of its formats. */
+/** The body of an error. Both formats of OpenAI use it. */
 export function failureBody({ status, message, type, code }: Failure): Json {
   const text = message ?? `Simulated failure with status ${status}.`;
   return {
@@ -48,7 +49,7 @@ function completeEvents(
   const pieces = events.map((event) => toPiece(event, usage));
   return {
     pieces: [...pieces, { data: "[DONE]", tokens: 0, usage: false }],
-    given: joined([
+    originalItems: joined([
       { kind: "text", id: "", content: text },
       ...calls.map((call) => callItem(call.id, call.name, call.arguments)),
     ]),

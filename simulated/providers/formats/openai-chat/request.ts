@@ -7,6 +7,7 @@ import type { Failure } from "../../reply";
 import { textOf } from "../../schema";
 import { type ChatMessage, ChatRequestSchema } from "./schema";
 
+/** Fields of a request that the API documents. */
 const KNOWN = words(`
   messages model audio frequency_penalty function_call functions logit_bias logprobs max_completion_tokens max_tokens metadata
   modalities moderation n parallel_tool_calls prediction presence_penalty prompt_cache_key prompt_cache_options
@@ -20,8 +21,8 @@ export const invalid = (message: string, code: string | null = null): Failure =>
   ...(code && { code }),
 });
 
-export function read({ body, takes = NOTHING }: WireRequest): ModelInput {
-  onlyKnown(body, [KNOWN, takes], (field) =>
+export function read({ body, acceptedFields = NOTHING }: WireRequest): ModelInput {
+  onlyKnown(body, [KNOWN, acceptedFields], (field) =>
     invalid(`Unrecognized request argument supplied: ${field}`),
   );
   const request = ChatRequestSchema.safeParse(body);
@@ -69,7 +70,7 @@ function toMessages({
   };
 }
 
-/** The tool messages after a message with calls must contain each result once. */
+/** The tool messages after a message with calls must be one result for each call. */
 function checkResults(messages: readonly ChatMessage[]): void {
   let open: { calls: string[]; results: string[] } = { calls: [], results: [] };
   const close = () => {
@@ -93,16 +94,19 @@ function resultFailure({ kind, id }: ResultProblem): Failure {
       return invalid(
         `An assistant message with 'tool_calls' must be followed by tool messages responding to each 'tool_call_id'. The following tool_call_ids did not have response messages: ${id}`,
       );
-    case "unasked":
+    case "unrequested":
       return invalid(
         "messages with role 'tool' must be a response to a preceeding message with 'tool_calls'.",
       );
-    case "doubled":
+    case "duplicate":
       return invalid(`Duplicate value for 'tool_call_id' of '${id}'.`);
   }
 }
 
-/** Reasoning is not required back: endpoints that require it use other fields. */
+/**
+ * The assistant messages of a request. Without reasoning: this format does not require a client to
+ * send it back.
+ */
 export function modelTurns(body: Json): Item[][] {
   const request = ChatRequestSchema.safeParse(body);
   if (!request.success) return [];

@@ -2,9 +2,10 @@ import { z } from "zod";
 import { ContentSchema } from "../../schema";
 
 /**
- * The fields of a Chat Completions request that simulated models read. Loose: other fields are
- * kept.
+ * The schemas of this file contain the fields that simulated models read in requests and in
+ * aimock's output. Other fields are allowed and stay.
  */
+
 const RequestedCall = z.looseObject({
   id: z.string(),
   function: z.looseObject({ name: z.string(), arguments: z.string() }),
@@ -35,7 +36,7 @@ export const ChatRequestSchema = z.looseObject({
   max_completion_tokens: z.number().nullish(),
 });
 
-/** A chunk of a streamed reply, for pacing: whether it contains output. */
+/** The fields of a streamed chunk that show whether the chunk contains output. */
 export const ChunkSchema = z.looseObject({
   choices: z.array(
     z.looseObject({

@@ -5,55 +5,65 @@ import { toItem } from "./request";
 import { type Event, EventSchema, InputItemSchema } from "./schema";
 
 /**
- * Adds what aimock omits: hosted tools, sources, event numbers, details of usage, and replies that
- * end early.
+ * Adds the parts of the format that aimock omits: hosted tools, sources, event numbers, details of
+ * usage, and the end of an incomplete reply.
  */
 export function completeEvents(
   events: readonly Json[],
-  said: ChargedReply,
+  chargedReply: ChargedReply,
   { body }: ReadRequest,
 ): WireReply {
   const parsed = events.map((event) => EventSchema.parse(event));
-  const isSilent = asksForSeal(body) && parsed.every(({ item }) => item?.type !== "reasoning");
-  const added = [...(isSilent ? [silentReasoning()] : []), ...(said.hosted ?? []).map(hostedItem)];
-  const place = parsed.findIndex(
+  const needsHiddenReasoning =
+    asksForSeal(body) && parsed.every(({ item }) => item?.type !== "reasoning");
+  const added = [
+    ...(needsHiddenReasoning ? [hiddenReasoning()] : []),
+    ...(chargedReply.hosted ?? []).map(hostedItem),
+  ];
+  const firstVisible = parsed.findIndex(
     ({ type, item }) => type === "response.output_item.added" && item?.type !== "reasoning",
   );
-  const at = place < 0 ? parsed.length - 1 : place;
-  const first = parsed
-    .slice(0, at)
+  const insertAt = firstVisible < 0 ? parsed.length - 1 : firstVisible;
+  const itemsBefore = parsed
+    .slice(0, insertAt)
     .filter(({ type }) => type === "response.output_item.added").length;
-  const citations = annotationsOf(said);
+  const citations = annotationsOf(chargedReply);
   const whole = [
-    ...parsed.slice(0, at),
-    ...added.flatMap((item, index) => addedEvents(item, first + index)),
+    ...parsed.slice(0, insertAt),
+    ...added.flatMap((item, index) => addedEvents(item, itemsBefore + index)),
     ...parsed
-      .slice(at)
+      .slice(insertAt)
       .map((event) => shifted(event, added.length))
-      .flatMap((event) => cited(event, citations)),
+      .flatMap((event) => withAnnotations(event, citations)),
   ];
   const output = whole.flatMap(({ type, item }) =>
     type === "response.output_item.done" && item ? [item] : [],
   );
-  const ended = whole.map((event) =>
-    event.type === "response.completed" ? ending(event, output, said) : event,
+  const complete = whole.map((event) =>
+    event.type === "response.completed" ? ending(event, output, chargedReply) : event,
   );
   return {
-    pieces: ended.map((event, index) => toPiece({ ...event, sequence_number: index })),
-    given: joined(output.flatMap((item) => toItem(InputItemSchema.parse(item)) ?? [])),
+    pieces: complete.map((event, index) => toPiece({ ...event, sequence_number: index })),
+    originalItems: joined(output.flatMap((item) => toItem(InputItemSchema.parse(item)) ?? [])),
   };
 }
 
+/** Increases the index of an output item, because `by` items were inserted before it. */
 const shifted = (event: Event, by: number): Event =>
   event.output_index === undefined ? event : { ...event, output_index: event.output_index + by };
 
 function toPiece(event: Event): Piece {
-  const carries =
+  const hasOutput =
     /^response\.(output_text|reasoning_summary_text|function_call_arguments)\.delta$/.test(
       event.type,
     );
-  const ends = event.type === "response.completed" || event.type === "response.incomplete";
-  return { event: event.type, data: JSON.stringify(event), tokens: carries ? 1 : 0, usage: ends };
+  const isEnd = event.type === "response.completed" || event.type === "response.incomplete";
+  return {
+    event: event.type,
+    data: JSON.stringify(event),
+    tokens: hasOutput ? 1 : 0,
+    usage: isEnd,
+  };
 }
 
 function ending(
@@ -91,10 +101,11 @@ const usageOf = ({
 
 type AddedItem = Json & { type: string; id: string };
 
+/** Whether the client requests encrypted reasoning, to send it back later. */
 const asksForSeal = (body: Json): boolean =>
   Array.isArray(body["include"]) && body["include"].includes("reasoning.encrypted_content");
 
-const silentReasoning = (): AddedItem => ({
+const hiddenReasoning = (): AddedItem => ({
   type: "reasoning",
   id: newId("rs_"),
   summary: [],
@@ -113,7 +124,7 @@ function hostedItem({ name, input, output }: HostedStep): AddedItem {
       outputs,
     };
   }
-  // Results of a search stay with the provider; its sources are shown in the text's annotations.
+  // A search item has no results. The annotations of the text contain the sources.
   return {
     type: "web_search_call",
     id: newId("ws_"),
@@ -132,13 +143,13 @@ function addedEvents(item: AddedItem, output_index: number): Event[] {
   });
   const isCode = type === "code_interpreter_call";
   const empty = isCode ? { ...item, code: "", outputs: null } : { type, id, status: "in_progress" };
-  const written = [
+  const codeEvents = [
     { type: "response.code_interpreter_call_code.delta", ...base, delta: item["code"] },
     { type: "response.code_interpreter_call_code.done", ...base, code: item["code"] },
   ];
   const steps = [
     step("in_progress"),
-    ...(isCode ? [...written, step("interpreting")] : [step("searching")]),
+    ...(isCode ? [...codeEvents, step("interpreting")] : [step("searching")]),
     step("completed"),
   ];
   const events = [
@@ -149,7 +160,10 @@ function addedEvents(item: AddedItem, output_index: number): Event[] {
   return events.map((event) => EventSchema.parse(event));
 }
 
-/** Positions count characters. A source whose passage is not in the text refers to all of it. */
+/**
+ * The annotations of a text, one for each source. Positions count characters. If the passage of a
+ * source is not in the text, its annotation begins at the start of the text.
+ */
 function annotationsOf({ citations = [], text = "" }: ChargedReply): Json[] {
   return citations.map(({ url, title, text: passage = text }: Source) => {
     const start = Math.max(0, text.indexOf(passage));
@@ -164,9 +178,10 @@ function annotationsOf({ citations = [], text = "" }: ChargedReply): Json[] {
 }
 
 /**
- * The sources of the text: one by one before its end, and together wherever the text is repeated.
+ * Adds the annotations to the stream: as one event each before the end of the text, and as a list
+ * in each later event that repeats the text.
  */
-function cited(event: Event, annotations: Json[]): Event[] {
+function withAnnotations(event: Event, annotations: Json[]): Event[] {
   if (annotations.length === 0) return [event];
   const place = { item_id: event.item_id, output_index: event.output_index, content_index: 0 };
   const type = "response.output_text.annotation.added";

@@ -5,7 +5,7 @@ import { failureBody } from "../openai-chat";
 import { completeEvents } from "./complete-events";
 import { modelTurns, invalid, read } from "./request";
 
-/** OpenAI's Responses, streamed. */
+/** The streamed Responses API of OpenAI. */
 export const OPENAI_RESPONSES: Dialect = {
   format: "openai-responses",
   basePath: "/v1",

@@ -8,6 +8,7 @@ import type { Failure } from "../../reply";
 import { textOf } from "../../schema";
 import { type InputItem, type ResponsesRequest, ResponsesRequestSchema } from "./schema";
 
+/** Fields of a request that the API documents. */
 const KNOWN = words(`
   background context_management conversation include input instructions max_output_tokens max_tool_calls metadata model moderation
   parallel_tool_calls previous_response_id prompt prompt_cache_key prompt_cache_options prompt_cache_retention reasoning
@@ -27,10 +28,10 @@ export const invalid = (message: string, code: string | null = null): Failure =>
   ...(code && { code }),
 });
 
-export function read({ body, headers, takes = NOTHING }: WireRequest): ModelInput {
+export function read({ body, headers, acceptedFields = NOTHING }: WireRequest): ModelInput {
   if (!headers["authorization"]?.startsWith("Bearer "))
     throw new RequestRefusal({ ...invalid("You didn't provide an API key."), status: 401 });
-  onlyKnown(body, [KNOWN, takes], (field) =>
+  onlyKnown(body, [KNOWN, acceptedFields], (field) =>
     invalid(`Unknown parameter: '${field}'.`, "unknown_parameter"),
   );
   const parsed = ResponsesRequestSchema.safeParse(body);
@@ -82,25 +83,25 @@ function isForced(choice: ResponsesRequest["tool_choice"]): boolean {
   return choice.type === "allowed_tools" ? choice.mode === "required" : true;
 }
 
-/** Reasoning that is not stored must be sent back with its encrypted content. */
+/** If the provider stores nothing, reasoning must be sent back with its encrypted content. */
 function checkStored({ store }: ResponsesRequest, items: readonly InputItem[]): void {
-  const lost = items.find(
+  const unsealed = items.find(
     ({ type, encrypted_content }) => type === "reasoning" && store === false && !encrypted_content,
   );
-  if (!lost) return;
+  if (!unsealed) return;
   throw new RequestRefusal(
     invalid(
-      `Item with id '${lost.id}' not found. Items are not persisted when \`store\` is set to false. Try again with \`store\` set to true, or remove this item from your input.`,
+      `Item with id '${unsealed.id}' not found. Items are not persisted when \`store\` is set to false. Try again with \`store\` set to true, or remove this item from your input.`,
     ),
   );
 }
 
 function checkResults(items: readonly InputItem[]): void {
-  const idsOf = (wanted: string) =>
+  const callIdsOf = (itemType: string) =>
     items.flatMap(({ type, call_id }) =>
-      type === wanted && call_id !== undefined ? [call_id] : [],
+      type === itemType && call_id !== undefined ? [call_id] : [],
     );
-  const problem = resultProblem(idsOf("function_call"), idsOf("function_call_output"));
+  const problem = resultProblem(callIdsOf("function_call"), callIdsOf("function_call_output"));
   if (problem) throw new RequestRefusal(resultFailure(problem));
 }
 
@@ -108,20 +109,20 @@ function resultFailure({ kind, id }: ResultProblem): Failure {
   switch (kind) {
     case "missing":
       return invalid(`No tool output found for function call ${id}.`);
-    case "unasked":
+    case "unrequested":
       return invalid(`No tool call found for function call output with call_id ${id}.`);
-    case "doubled":
+    case "duplicate":
       return invalid(`Duplicate item found: function call output with call_id ${id}.`);
   }
 }
 
-/** Consecutive items of the model are one turn. */
+/** The model turns of a request. Consecutive items of the model are one turn. */
 export function modelTurns(body: Json): Item[][] {
   const request = ResponsesRequestSchema.safeParse(body);
   const turns: Item[][] = [[]];
   for (const item of request.success ? itemsOf(request.data) : []) {
-    const own = toItem(item);
-    if (own) turns.at(-1)?.push(own);
+    const modelItem = toItem(item);
+    if (modelItem) turns.at(-1)?.push(modelItem);
     else turns.push([]);
   }
   return turns.map(joined).filter((turn) => turn.length > 0);

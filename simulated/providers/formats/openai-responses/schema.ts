@@ -2,9 +2,10 @@ import { z } from "zod";
 import { ContentSchema } from "../../schema";
 
 /**
- * Fields that simulated models read in requests and in aimock's output. Loose: other fields are
- * kept.
+ * The schemas of this file contain the fields that simulated models read in requests and in
+ * aimock's output. Other fields are allowed and stay.
  */
+
 export const InputItemSchema = z.looseObject({
   type: z.string().optional(),
   role: z.string().optional(),
