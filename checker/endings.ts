@@ -58,7 +58,7 @@ function finalTextViolations(event: EventOf<"turn.completed">, board: Board): st
     ),
     ...unless(
       board.final !== null || board.settled?.winner === null || board.presenting !== null,
-      "an earlier final text is used although this attempt has a winner",
+      "an earlier final text is used although this attempt has a winner that never presented",
     ),
   ];
 }
@@ -92,7 +92,7 @@ export const isText = ({ items }: EventOf<"stream.delta">, board: Board): boolea
     return isOwnText && text.trim() !== "";
   });
 
-/** Evidence that the turn had something to present. */
+/** Reasons why the turn must not have failed, or not with this code or these agents. */
 function unfoundedFailure(
   { code, agents }: EventOf<"turn.failed">,
   board: Board,
@@ -112,7 +112,7 @@ function unfoundedFailure(
     ...unless(!hasText, "the turn failed although an agent has written something"),
     ...unless(
       agents.map(({ agent }) => agent).join() === expectedAgents.join(),
-      "the turn failed without each agent's reason",
+      "the failed turn does not give the reason of each agent",
     ),
   ];
 }
@@ -232,8 +232,8 @@ const EFFECT_EVENTS: readonly string[] = [
 ];
 
 /**
- * A cancelled turn states its best result: the winner of the settled attempt with its answer, else
- * the author of the last final text.
+ * A cancelled turn states its best result: the winner of the settled attempt, with the winner's
+ * answer. Without a winner, it states the author of the last final text.
  */
 function partialResultViolations({ partial }: EventOf<"turn.cancelled">, board: Board): string[] {
   const winner = board.settled?.winner ?? board.finals.at(-1)?.agent ?? null;

@@ -28,7 +28,10 @@ export const registerPush: Register = (program, { io, end }) => {
       "--include <pattern...>",
       "push files that match these patterns (as in .gitignore), also files that are left out by default",
     )
-    .option("--force", "make it the newest version, even if another version was pushed meanwhile")
+    .option(
+      "--force",
+      "make it the newest version, even if others pushed a version since your last push or pull",
+    )
     .option("--dry-run", "list the files without sending them")
     .option("--json", "print the response as JSON")
     .action(async (folder: string | undefined, flags: PushFlags) => {
@@ -69,7 +72,7 @@ export const registerPull: Register = (program, { io, end }) => {
     .option("--turn <n>", "which turn of the session (default: the latest)", toTurn)
     .option(
       "--include <pattern...>",
-      "pull files that match these patterns, also files that are left out by default: secrets, package sources, files that git ignores here",
+      "pull files that match these patterns, also files that are left out by default: secrets, settings of package managers (such as .npmrc), files that git ignores here",
     )
     .addOption(
       new Option(

@@ -75,7 +75,11 @@ export const withTeam = (command: Command): Command =>
 export type AskFlags = ConnectionFlags &
   OutputFlags &
   LimitFlags &
-  TeamFlags & { attach?: string; detach?: true };
+  TeamFlags & {
+    /** The session to watch. */
+    attach?: string;
+    detach?: true;
+  };
 
 /** Returns the output options. Throws CliError if the flags name more than one output form. */
 export function toOutput({

@@ -41,12 +41,12 @@ function lineOf({ name, invariant, outcome: { first, invariants }, seconds }: Ro
 }
 
 /**
- * Tries the bugs in `jobs` parallel trials and prints a line for each bug. `pathOf`: the path of
- * the bundle with the nth bug.
+ * Tries the bugs in `jobs` parallel trials and prints a line for each bug. `bundleWith`: builds the
+ * bundle with the nth bug, and returns its path.
  */
 async function plantAll(
   bugs: readonly PlantedBug[],
-  pathOf: (nth: number) => Promise<string>,
+  bundleWith: (nth: number) => Promise<string>,
   { sessions, jobs }: { sessions: number; jobs: number },
 ): Promise<Row[]> {
   const rows: Row[] = [];
@@ -54,7 +54,7 @@ async function plantAll(
   const work = async (): Promise<void> => {
     for (let next = pending.shift(); next; next = pending.shift()) {
       const [nth, bug] = next;
-      const file = await pathOf(nth);
+      const file = await bundleWith(nth);
       const started = performance.now();
       const outcome = await runTrial(file, { meant: bug.invariant, most: sessions });
       const row = { ...bug, outcome, seconds: (performance.now() - started) / 1_000 };
@@ -83,13 +83,13 @@ export async function judgeAll({
     previousWrite = write.catch(() => {});
     return write.then(() => file);
   };
-  const pathOf = (nth: number) => writeBundle(`bug-${nth}`, bugs[nth] ?? null);
-  const rows = await plantAll(bugs, pathOf, limits);
-  const sessions = rows.flatMap(({ outcome: { first } }): Session[] =>
+  const bundleWith = (nth: number) => writeBundle(`bug-${nth}`, bugs[nth] ?? null);
+  const rows = await plantAll(bugs, bundleWith, limits);
+  const catchingSessions = rows.flatMap(({ outcome: { first } }): Session[] =>
     first && first.seed > 0 ? [first] : [],
   );
-  // The sessions that caught a bug must have no violation without a bug.
-  const clean = await runTrial(await writeBundle("clean", null), { sessions });
+  // Without a bug, the same sessions must violate no invariant.
+  const clean = await runTrial(await writeBundle("clean", null), { sessions: catchingSessions });
   await bundler.close();
   await rm(FOLDER, { recursive: true, force: true });
 
@@ -101,7 +101,7 @@ export async function judgeAll({
   console.log(`caught        ${caught}`);
   console.log(`as meant      ${caughtAsMeant}, by the intended invariant`);
   console.log(
-    `false alarms  ${clean.first ? `${JSON.stringify(clean)} without any bug` : `0 in the ${sessions.length} sessions that caught`}`,
+    `false alarms  ${clean.first ? `${JSON.stringify(clean)} without any bug` : `0 in the ${catchingSessions.length} sessions that had caught a bug`}`,
   );
   console.log(
     `seconds       ${((performance.now() - started) / 1_000).toFixed(0)} on ${limits.jobs} cores`,

@@ -106,7 +106,7 @@ describe("a command", () => {
       runs: 0,
       output: [expect.stringContaining("'help'")],
     },
-  ])("without options $name", async ({ args, code, runs, output }) => {
+  ])("that defines no options $name", async ({ args, code, runs, output }) => {
     const printed = captureStderr();
     const log = vi.spyOn(console, "log").mockImplementation(() => {});
     const main = vi.fn(async () => 7);

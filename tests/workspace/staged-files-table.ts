@@ -16,8 +16,8 @@ type Row = {
 };
 
 /**
- * Tests rows of the actions of an agent in one call. Each row has the resulting changes, the audit
- * trail, and the error code.
+ * Tests a table. Each row has what an agent does with files in one call, and the resulting changes,
+ * audit trail and error code.
  */
 export function testRows(rows: Row[]): void {
   it.each(rows)("$name", async ({ setup, act, changes = {}, accesses, code }) => {

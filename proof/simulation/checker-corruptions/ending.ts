@@ -104,7 +104,7 @@ export const ENDING: readonly Row[] = [
     invariant: "I3",
   },
   {
-    name: "an earlier final text although there is a winner",
+    name: "the final text of the first attempt although the second attempt has a winner",
     script: RESTART,
     corruption: all(hides("presentation.started", 2), hides("presentation.completed", 2)),
     invariant: "I3",
@@ -120,7 +120,7 @@ export const ENDING: readonly Row[] = [
     invariant: "I3",
   },
   {
-    name: "an internal error after a presentation",
+    name: "an internal error with another total cost",
     corruption: failsInsteadOfCompleting("internal"),
     invariant: "totals",
   },
@@ -130,14 +130,14 @@ export const ENDING: readonly Row[] = [
     invariant: "totals",
   },
   {
-    name: "a total with other tokens",
+    name: "total tokens that differ from the sum of the calls",
     corruption: changes("turn.completed", {
       usage: { ...NO_USAGE, input_tokens: 5_600, output_tokens: 1_400 },
     }),
     invariant: "totals",
   },
   {
-    name: "a total with other searches",
+    name: "total searches that differ from the sum of the calls",
     script: "hosted-tools",
     corruption: changesUsage({ hosted_uses: { x_search: 1, code_execution: 2 } }),
     invariant: "totals",
@@ -187,7 +187,7 @@ export const ENDING: readonly Row[] = [
     invariant: "I15",
   },
   {
-    name: "a cancel requested at the moment when the turn began",
+    name: "a hidden vote; the cancel was requested when the turn began, which is valid",
     script: "cancel",
     corruption: hides("vote.cast"),
     outside: { cancelsAsked: [2] },
@@ -201,7 +201,7 @@ export const ENDING: readonly Row[] = [
     invariant: "I15",
   },
   {
-    name: "two cancels, the second of them requested",
+    name: "a hidden vote; of two requested cancels, the second came during the turn, which is valid",
     script: "cancel",
     corruption: hides("vote.cast"),
     outside: { cancelsAsked: [1, 10] },
@@ -309,7 +309,7 @@ export const ENDING: readonly Row[] = [
     invariant: "presentation",
   },
   {
-    name: "a final text not judged at the last moment for it",
+    name: "a final text that is not judged although there is just enough time",
     script: "tie",
     corruption: all(
       withRules({ max_orchestration_restarts: 1 }),
@@ -353,7 +353,7 @@ export const ENDING: readonly Row[] = [
   },
 ];
 
-/** Replaces the turn's completion by a failure with this code. */
+/** Replaces the turn's completion by a failure with this code, and adds 1 to its cost. */
 function failsInsteadOfCompleting(code: string): Corruption {
   return (log) =>
     log.map((event): NumberedEvent => {

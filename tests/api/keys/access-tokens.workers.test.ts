@@ -94,7 +94,7 @@ describe("a token of an access proxy", () => {
     reader = await makeKey("tokens", { scopes: "read" });
   });
 
-  it.each(TOKENS)("$row with $name gives no access", async ({ token }) => {
+  it.each(TOKENS)("$row gives no access: $name", async ({ token }) => {
     const before = await countSessions();
     const headers = { ...proxyHeaders(await token()), "content-type": "application/json" };
     const responses = [
@@ -109,10 +109,10 @@ describe("a token of an access proxy", () => {
     expect(await countSessions()).toEqual(before);
   });
 
-  it.each(TOKENS)("$row with $name does not change the scopes of a key", async ({ token }) => {
+  it.each(TOKENS)("$row does not change the scopes of a key: $name", async ({ token }) => {
     const headers = { ...proxyHeaders(await token()), authorization: `Bearer ${reader.key}` };
     const readResponse = await ask(PUBLIC_ORIGIN + UNKNOWN, { headers });
-    const changeResponse = await ask(`${PUBLIC_ORIGIN}/api/keys`, { headers });
-    expect([readResponse.status, changeResponse.status]).toEqual([404, 403]);
+    const listResponse = await ask(`${PUBLIC_ORIGIN}/api/keys`, { headers });
+    expect([readResponse.status, listResponse.status]).toEqual([404, 403]);
   });
 });

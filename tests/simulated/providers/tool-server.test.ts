@@ -28,7 +28,7 @@ it("returns the same number for a repeated note, and a new number for each order
   ]);
 });
 
-it("deletes the calls whose keys have this prefix, and no others", async () => {
+it("`forget` deletes the records of calls whose keys begin with a text, and of no others", async () => {
   tools = await startToolServer();
   const [first, other] = [
     await callTool("write_note", "a_1"),

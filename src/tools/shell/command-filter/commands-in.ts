@@ -119,7 +119,10 @@ class CommandCollector {
     }
   }
 
-  /** Refuses words that bash would split. Within brackets, our parser does not split them. */
+  /**
+   * Refuses words that bash would split and our parser does not: a pattern with `[…]`, or a list
+   * after `declare`, that contains a space or an operator.
+   */
   #checkWords(node: Readonly<Record<string, unknown>>): void {
     if (!this.#options.checkedAtRunTime && wordsIn(node).some(mayBeSplit))
       throw new UncheckableError(

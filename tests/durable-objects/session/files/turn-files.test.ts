@@ -71,7 +71,7 @@ describe("a turn that may be presented twice", () => {
       result: ["second"],
     },
     {
-      name: "has the files of the first presentation if the second failed, like its final text",
+      name: "has the files of the first presentation if the second failed; the final text is also the first",
       then: async () => {
         session.does("a", rejects("wrong", "again"));
         await does(write("second"));
@@ -96,7 +96,7 @@ describe("a turn that may be presented twice", () => {
       ends: "turn.cancelled",
       result: [],
     },
-  ])("$name, and the next turn starts with them", async ({ then, ends, result }) => {
+  ])("$name; the next turn starts with the same files", async ({ then, ends, result }) => {
     await does(write("first"));
     presents();
     expect(resultOf(1)).toEqual([]); // the presentation is not confirmed yet
