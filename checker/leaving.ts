@@ -20,6 +20,10 @@ export const dropOuts: Invariant = {
     let capped = new Set<string>();
     let called = new Set<string>();
     const compactions = new Set<string>();
+    /**
+     * Members that the team has given up: their partial text becomes an answer before they fail.
+     */
+    const givenUp = new Set<string>();
     return {
       see: (moment) => {
         const { event, board } = moment;
@@ -28,9 +32,11 @@ export const dropOuts: Invariant = {
         if (event.type === "call.started") called.add(event.agent);
         if (event.type === "call.started" && event.compacts) compactions.add(event.call);
         const agent = "agent" in event ? agentOf(board, event.agent) : undefined;
+        if (agent && isGivenUp(board, agent, event.at)) givenUp.add(agent.id);
         const violations = agent
-          ? dropOutViolations(moment, agent, { previous, capped, called, compactions })
+          ? dropOutViolations(moment, agent, { previous, capped, called, compactions, givenUp })
           : [];
+        if (agent && event.type !== "answer.submitted") givenUp.delete(agent.id);
         if (event.type === "answer.submitted" && agent && isAtCap(board, agent))
           capped.add(agent.id);
         // Before an agent fails, its partial text may become its answer.
@@ -50,12 +56,14 @@ type AgentHistory = {
   called: ReadonlySet<string>;
   /** Ids of compaction calls. */
   compactions: ReadonlySet<string>;
+  /** Members that the team gives up with this event, or has just given up. */
+  givenUp: ReadonlySet<string>;
 };
 
 function dropOutViolations(
   { event, board, next }: Moment,
   agent: BoardAgent,
-  { previous, capped, called, compactions }: AgentHistory,
+  { previous, capped, called, compactions, givenUp }: AgentHistory,
 ): string[] {
   switch (event.type) {
     case "call.started":
@@ -66,7 +74,7 @@ function dropOutViolations(
     case "answer.submitted": {
       const isDue = isFirstRoundOver(event, board) || isUndecided(agent) || isAtCap(board, agent);
       const isLastResort =
-        isEnding(event, next) || isLoss(previous, agent.id) || isGivenUp(board, agent, event.at);
+        isEnding(event, next) || isLoss(previous, agent.id) || givenUp.has(agent.id);
       return [
         ...unless(
           event.origin === "tool" || isDue || isLastResort,
@@ -82,7 +90,7 @@ function dropOutViolations(
       const isOver = isFirstRoundOver(event, board) || isUndecided(agent) || isAtCap(board, agent);
       const isSpent = agent.answers === 0 && isOver;
       return unless(
-        isSpent || isLoss(previous, agent.id) || isGivenUp(board, agent, event.at),
+        isSpent || isLoss(previous, agent.id) || givenUp.has(agent.id),
         "an agent failed without a loss",
       );
     }
@@ -91,7 +99,7 @@ function dropOutViolations(
         capped.has(agent.id) ||
           isAtCap(board, agent) ||
           isUndecided(agent) ||
-          isGivenUp(board, agent, event.at) ||
+          givenUp.has(agent.id) ||
           event.at >= roundClock(board, agent).endAt,
         "an agent abstained although it is at no limit",
       );

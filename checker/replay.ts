@@ -106,13 +106,7 @@ function applyAgentEvent(board: Board, agent: BoardAgent, event: AgentEvent): vo
     case "answer.submitted":
       return addAnswer(board, agent, event);
     case "vote.cast":
-      agent.vote = event.revision;
-      agent.decidedAt = event.at;
-      agent.reasonBytes = Buffer.byteLength(event.reason);
-      agent.lastVote = event.revision;
-      agent.consecutiveFailedRounds = 0;
-      if (round) round.hasVoted = true;
-      return;
+      return castVote(agent, event);
     case "agent.failed":
     case "agent.abstained":
       agent.out = event.type === "agent.failed" ? "failed" : "abstained";
@@ -143,6 +137,15 @@ function applyAgentEvent(board: Board, agent: BoardAgent, event: AgentEvent): vo
     default:
       return applyEffect(board, agent, event);
   }
+}
+
+function castVote(agent: BoardAgent, { at, revision, reason }: EventOf<"vote.cast">): void {
+  agent.vote = revision;
+  agent.decidedAt = at;
+  agent.reasonBytes = Buffer.byteLength(reason);
+  agent.lastVote = revision;
+  agent.consecutiveFailedRounds = 0;
+  if (agent.round) agent.round.hasVoted = true;
 }
 
 type EffectEvent = Extract<AgentEvent, { type: `call.${string}` | `tool.${string}` }>;
@@ -189,13 +192,7 @@ function applyEffect(board: Board, agent: BoardAgent, event: EffectEvent): void 
     case "call.failed":
       board.openCalls.delete(event.call);
       board.spent = plus(board.spent, chargeOf(event));
-      if (!round) return;
-      round.lastCallEnd = event;
-      if (event.class === "interrupted") round.interruptions += 1;
-      else round.failedTries += 1;
-      if (round.purpose === "coordination" && !NO_FAILURE.has(event.class))
-        agent.failing = { firstAt: agent.failing?.firstAt ?? event.at, lastAt: event.at };
-      return;
+      return failTry(agent, event);
     case "tool.started":
       board.effects += 1;
       return setTool(board, event, "started");
@@ -209,6 +206,16 @@ function applyEffect(board: Board, agent: BoardAgent, event: EffectEvent): void 
         round.executedTools.push(event.name);
     }
   }
+}
+
+function failTry(agent: BoardAgent, event: EventOf<"call.failed">): void {
+  const { round } = agent;
+  if (!round) return;
+  round.lastCallEnd = event;
+  if (event.class === "interrupted") round.interruptions += 1;
+  else round.failedTries += 1;
+  if (round.purpose === "coordination" && !NO_FAILURE.has(event.class))
+    agent.failing = { firstAt: agent.failing?.firstAt ?? event.at, lastAt: event.at };
 }
 
 /** A call that a restart or the service itself ended has not failed. */

@@ -2,6 +2,7 @@ import type { Bucket } from "../r2-layout/bucket";
 import type { SandboxClient } from "./tools/shell";
 import type { EvalRunApi } from "../durable-objects/eval-run/eval-run-api";
 import type { RateGateApi } from "../durable-objects/rate-gate/rate-gate-api";
+import type { RelayApi } from "../durable-objects/relay/relay-api";
 import type { SessionObjectApi } from "../durable-objects/session/session-api";
 import type { TenantApi } from "../durable-objects/tenant/tenant-api";
 
@@ -14,6 +15,7 @@ export type Env = {
   TENANTS: Namespace<TenantApi>;
   EVALS: Namespace<EvalRunApi>;
   RATES: Namespace<RateGateApi>;
+  RELAYS: Namespace<RelayApi>;
   /** The tenant of scheduled evaluations; omitted: none run. */
   EVAL_TENANT?: string;
   BUCKET: Bucket;

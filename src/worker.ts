@@ -31,6 +31,7 @@ import { SecretStore } from "../d1/secret-store";
 
 export { EvalRunObject } from "../durable-objects/eval-run/eval-run";
 export { RateGateObject } from "../durable-objects/rate-gate/rate-gate";
+export { RelayObject } from "../durable-objects/relay/relay";
 export { SessionObject } from "../durable-objects/session/session-object";
 export { TenantObject } from "../durable-objects/tenant/tenant";
 

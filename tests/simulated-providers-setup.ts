@@ -9,6 +9,7 @@ import {
 } from "../simulated/providers/abuse";
 import { CODING_MODELS } from "../simulated/providers/coding-models";
 import { CONTEXT_MODELS, LONG, PACE } from "../simulated/providers/context-models";
+import { startEchoServer } from "../simulated/providers/echo-server";
 import { startHostileHeaderProviders } from "../simulated/providers/hostile-header-providers";
 import { LONG_WORKERS } from "../simulated/providers/long-workers";
 import {
@@ -75,7 +76,10 @@ export async function setup(project: TestProject): Promise<() => Promise<void>> 
   project.provide("providersUrl", providers.baseUrl);
   const hostileHeaders = await startHostileHeaderProviders(providers.url);
   project.provide("hostileHeadersUrl", hostileHeaders.url);
+  const echo = await startEchoServer();
+  project.provide("echoUrl", echo.url);
   return async () => {
+    await echo.close();
     await hostileHeaders.close();
     await providers.close();
   };

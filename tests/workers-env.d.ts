@@ -1,5 +1,6 @@
 import type { Env as ServiceEnv } from "../src/env";
 import type { EvalRunObject } from "../durable-objects/eval-run/eval-run";
+import type { RelayObject } from "../durable-objects/relay/relay";
 import type { SessionObject } from "../durable-objects/session/session-object";
 
 /** Types for tests in workerd: the bindings and the exports of the service under test. */
@@ -9,6 +10,7 @@ declare global {
     interface Env extends ServiceEnv {
       SESSIONS: DurableObjectNamespace<SessionObject>;
       EVALS: DurableObjectNamespace<EvalRunObject>;
+      RELAYS: DurableObjectNamespace<RelayObject>;
     }
     interface GlobalProps {
       mainModule: typeof import("../src/worker");
@@ -31,6 +33,8 @@ declare module "vitest" {
     rotatingIssuer: string;
     /** The same providers, but with harmful headers in their replies. */
     hostileHeadersUrl: string;
+    /** See `startEchoServer`. */
+    echoUrl: string;
     /** A tool server with a tool whose schema some models do not support. */
     unsupportedSchemaUrl: string;
   }

@@ -4,9 +4,11 @@ import { Coordinator } from "../../src/engine/coordinator";
 import { Engine } from "../../src/engine/engine";
 import type { Performer, SessionHost } from "../../src/engine/ports";
 import { BEGINS_AGAIN } from "../../src/providers/platform-words";
-import { CALL_SLOTS, HEADER_LIMIT_MS } from "../shared/object-limits";
+import { HEADER_LIMIT_MS, RELAYS, REQUEST_MEMORY } from "../shared/object-limits";
 import type { SettledTurn } from "../tenant/tenant-api";
 import { CallStore } from "./calls/call-store";
+import { RelaySlots } from "./calls/relay-slots";
+import { RequestMemory } from "./calls/request-memory";
 import { RoundRecords } from "./calls/round-records";
 import { Semaphore } from "../../src/async/semaphore";
 import { sessionWorkspaces } from "./files/compose-workspaces";
@@ -91,7 +93,9 @@ export function composeSession({ platform, facts, place, ...options }: Options) 
   return {
     ...{ facts, platform, log, calls, points, queries, streams, workspaces, host, now },
     coordinator: new Coordinator(host),
-    slots: new Semaphore(CALL_SLOTS, HEADER_LIMIT_MS),
+    slots: new RelaySlots({
+      ...{ relays: RELAYS.count, slotsPerRelay: RELAYS.slots, maxHoldMs: HEADER_LIMIT_MS },
+    }),
     background: backgroundWork({ ...options, sessionId, sql, settlements, workspaces, now }),
   };
 }
@@ -148,6 +152,7 @@ export function createEngine(
   return new Engine({
     ...{ host, coordinator, performer, slots },
     building: new Semaphore(1, HEADER_LIMIT_MS),
+    memory: new RequestMemory({ ...REQUEST_MEMORY, maxHoldMs: HEADER_LIMIT_MS }),
     maxHoldMs: HEADER_LIMIT_MS,
     background: [settlements, files, containers],
   });

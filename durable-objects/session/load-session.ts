@@ -10,12 +10,13 @@ import { logError } from "../../src/redaction/log";
 import { LOCAL_TENANT } from "../../src/tenancy/principal";
 import { contextServices } from "../shared/context-services";
 import { ATTACHMENT_READ_MS, DEFAULT_READERS } from "../shared/object-limits";
-import { toolFetch } from "../shared/outgoing";
+import { fetchOf, ownFetch, toolNetwork } from "../shared/outgoing";
 import { AttachmentStore } from "./admission/attachments";
 import { TenantLink } from "./admission/tenant-link";
 import { ModelCalls } from "./calls/model-calls";
 import { probedNetwork } from "./calls/model-network";
 import { RateWaits } from "./calls/rate-waits";
+import { Relays } from "./calls/relays";
 import { TeamKeys } from "./calls/team-keys";
 import { composeSession, createEngine, type SessionParts } from "./compose";
 import { StorageQueue } from "./files/storage-queue";
@@ -43,6 +44,7 @@ type SessionDependencies = {
   teamKeys: TeamKeys;
   storageQueue: StorageQueue;
   containers: Containers;
+  relays: Relays;
 };
 
 /** Creates the tables of a session, and loads it. */
@@ -76,7 +78,10 @@ export function loadSession(ctx: DurableObjectState, env: Env): Session {
   const containers = new Containers({
     ...{ sandboxes: env.SANDBOX, place: commandsOf(env), session: place.session, team },
   });
-  const dependencies = { env, place, teamKeys, containers, storageQueue: new StorageQueue() };
+  const dependencies = {
+    ...{ env, place, teamKeys, containers, storageQueue: new StorageQueue() },
+    relays: new Relays(env.RELAYS, ctx.id.toString()),
+  };
   const parts = partsOf(ctx, { sessionId: place.session, team, boot, nonce }, dependencies);
   const tools = toolsOf(parts, dependencies);
   const engine = createEngine(parts, modelCalls(parts, dependencies, tools));
@@ -108,21 +113,23 @@ function partsOf(
 
 function toolsOf(
   parts: SessionParts,
-  { env, place, containers }: SessionDependencies,
+  { env, place, containers, relays }: SessionDependencies,
 ): SessionTools {
   const { coordinator, facts, log, platform, slots, now } = parts;
+  const networkOver = toolNetwork(env);
   return sessionTools({
     ...{ env, session: coordinator, slots, now, log, containers },
     sql: platform.storage.sql,
     team: facts.team,
-    fetch: toolFetch(env),
+    fetch: fetchOf(networkOver(ownFetch)),
+    fetchOver: (relay) => fetchOf(networkOver(relays.of(relay).fetch)),
     holder: place,
   });
 }
 
 function modelCalls(
   parts: SessionParts,
-  { env, place, teamKeys, storageQueue }: SessionDependencies,
+  { env, place, teamKeys, storageQueue, relays }: SessionDependencies,
   tools: SessionTools,
 ): ModelCalls {
   const { coordinator, facts, calls, points, workspaces, now } = parts;
@@ -130,6 +137,7 @@ function modelCalls(
   return new ModelCalls({
     ...{ session: coordinator, facts, calls, points, workspaces, now, tools },
     ...probedNetwork(env),
+    relayOf: (relay) => relays.of(relay),
     keyOf: (agent) => teamKeys.keyOf(agent),
     background: env.BACKGROUND_REPLIES === "on",
     rates: new RateWaits({

@@ -75,11 +75,18 @@ export const KEY_CHECK_MS = 30_000;
 export const FLUSH = { watchedMs: 250, unwatchedMs: 1_000 } as const;
 
 /**
- * Maximum number of calls that wait for response headers at the same time. The platform allows six
- * such connections per invocation (edge, autumn 2026). One is for R2 and one for the listings of
- * tool servers.
+ * The relays of a session, and the maximum number of calls that wait for response headers at the
+ * same time in each of them. The platform allows six such connections per object (edge, autumn
+ * 2026). With these relays, all calls of the largest team can wait. The session's own connections
+ * are for R2, and one is for the listings of tool servers.
  */
-export const CALL_SLOTS = 4;
+export const RELAYS = { count: 16, slots: 4 } as const;
+
+/**
+ * Memory for the bodies of requests that wait for response headers: 16 MiB. Smaller requests than
+ * `unitBytes` do not count: at most 64 wait, with 16 MiB together.
+ */
+export const REQUEST_MEMORY = { units: 64, unitBytes: 256 * 1024 } as const;
 
 /** Time limit for reading or writing one object in R2. The largest object is a pack of 16 MB. */
 export const BUCKET_LIMIT_MS = 60_000;
@@ -99,8 +106,8 @@ export const HEADER_LIMIT_MS = 45_000;
 
 /**
  * Limits of requests that connect to tool servers and list their tools. `own`: slots for such
- * requests in addition to `CALL_SLOTS`. `guests`: the number of free call slots that they may also
- * use. `restMs`: interval of the check whether connections are still needed; a connection stays
- * open for at most twice this time after the last turn.
+ * requests, which the session sends itself. `guests`: the number of free call slots that they may
+ * also use. `restMs`: interval of the check whether connections are still needed; a connection
+ * stays open for at most twice this time after the last turn.
  */
 export const TOOL_SERVERS = { own: 1, guests: 2, restMs: 30_000 } as const;

@@ -22,19 +22,25 @@ import { type Env, readVariables } from "../../src/env";
 const TRUSTED_ORIGINS = new Set(HOSTS.flatMap(({ origins }) => origins));
 
 /** The resolver of host names, with one cache for all objects of this process. */
-const resolve = resolverOverHttps({
-  fetch: (input, init) => fetch(input, init),
-  now: () => Date.now(),
-});
+const resolveOver = resolverOverHttps({ now: () => Date.now() });
+
+/** The runtime's own `fetch`: the object itself sends the request. */
+export const ownFetch: typeof fetch = (input, init) => fetch(input, init);
 
 /** Access to other services: `guard` checks each request before `fetch` sends it. */
 export type Network = { guard: AddressGuard; fetch: typeof fetch };
+
+/**
+ * The network over a `fetch` of the runtime, for example that of a relay. Lookups of host names use
+ * it, too.
+ */
+export type NetworkOver = (send: typeof fetch) => Network;
 
 /** The network of model calls, and of tools that a config describes. */
 export function modelNetwork(
   env: Pick<Env, "ALLOWED_ORIGINS" | "SERVICE_ORIGINS">,
   probe?: Probe,
-): Network {
+): NetworkOver {
   const operators = operatorOrigins(readVariables(env, OPERATOR_VARIABLES));
   const allowedOrigins = [...parseAllowedOrigins(env.ALLOWED_ORIGINS), ...operators];
   return networkWith({
@@ -45,23 +51,29 @@ export function modelNetwork(
 }
 
 /**
- * The guarded `fetch` for tool servers and their token issuers. The operator allows their origins
- * with a separate variable, `ALLOWED_TOOL_ORIGINS`.
+ * The network of tool servers and their token issuers. The operator allows their origins with a
+ * separate variable, `ALLOWED_TOOL_ORIGINS`.
  */
-export function toolFetch(
+export function toolNetwork(
   env: Pick<Env, "ALLOWED_TOOL_ORIGINS" | "SERVICE_ORIGINS">,
-): typeof fetch {
+): NetworkOver {
   const allowedOrigins = parseToolOrigins(env.ALLOWED_TOOL_ORIGINS);
   const ownOrigins = parseAllowedOrigins(env.SERVICE_ORIGINS);
   const variable = "ALLOWED_TOOL_ORIGINS";
-  const network = networkWith({ allowedOrigins, ownOrigins, variable });
-  return guardedFetch(network.guard, network.fetch);
+  return networkWith({ allowedOrigins, ownOrigins, variable });
 }
 
-const networkWith = (rules: AddressRules & { probe?: Probe | undefined }): Network => ({
-  guard: inProvidersWords(addressGuard({ resolve, trustedOrigins: TRUSTED_ORIGINS, ...rules })),
-  fetch: markedFetch((input, init) => fetch(input, init)),
-});
+const networkWith =
+  (rules: AddressRules & { probe?: Probe | undefined }): NetworkOver =>
+  (send) => ({
+    guard: inProvidersWords(
+      addressGuard({ resolve: resolveOver(send), trustedOrigins: TRUSTED_ORIGINS, ...rules }),
+    ),
+    fetch: markedFetch(send),
+  });
+
+/** The `fetch` of a network: it sends only requests that the guard admits. */
+export const fetchOf = ({ guard, fetch: send }: Network): typeof fetch => guardedFetch(guard, send);
 
 /** A guard whose refusals are ProviderErrors. The error of an unknown host name is not changed. */
 export function inProvidersWords(guard: AddressGuard): AddressGuard {

@@ -6,6 +6,7 @@ import { countingBindings, operations } from "./counting-bindings";
  * write.
  */
 export { RateGateObject } from "../../durable-objects/rate-gate/rate-gate";
+export { RelayObject } from "../../durable-objects/relay/relay";
 export { EvalRunObject, TenantObject };
 
 /** Written rows by the id of the session object, in order of creation. */

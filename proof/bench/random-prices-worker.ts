@@ -5,6 +5,7 @@ import worker from "../../src/worker";
 
 /** The shipped service with one change: additional models with the prices in `BENCH_PRICES`. */
 export { RateGateObject } from "../../durable-objects/rate-gate/rate-gate";
+export { RelayObject } from "../../durable-objects/relay/relay";
 export { EvalRunObject, SessionObject, TenantObject } from "../../src/worker";
 
 const PricesSchema = z.record(z.string(), z.object({ input: z.number(), output: z.number() }));

@@ -232,7 +232,7 @@ export const BUGS_OF_RULES: readonly PlantedBug[] = [
     file: "src/coordination/attempt/failing-members.ts",
     find: "if (!grace || at < grace.endsAt || call?.inFlight) return false;",
     replace: "if (!grace || at < grace.endsAt) return false;",
-    invariant: "leaving",
+    invariant: "unhandled",
   },
   {
     name: "a failing member is given up without one more try",

@@ -62,7 +62,7 @@ export const BUGS_OF_SERVICE: readonly PlantedBug[] = [
     find: 'if (started?.type !== "call.started") return null;',
     replace: `if (started?.type !== "call.started") {
       const { signal } = new AbortController();
-      const slot = { onHeaders: () => undefined, onSent: () => undefined, yieldSignal: signal };
+      const slot = { onHeaders: () => undefined, onBuilt: async () => undefined, yieldSignal: signal, relay: 0 };
       const { takenIds, ...prepared } = this.#requests.resumed(turn, effect);
       if (facts.length > 0) void this.#send(effect, { ...prepared, slot, signal }, takenIds);
       return null;
@@ -104,6 +104,20 @@ export const BUGS_OF_SERVICE: readonly PlantedBug[] = [
     replace: `onHeaders();
     return await guard(urlOf(input), signal, () => network(input, { ...init, signal }));`,
     invariant: "I14",
+  },
+  {
+    name: "all calls use the first relay",
+    file: "durable-objects/session/calls/relay-slots.ts",
+    find: "const relay = this.#used.findIndex((used) => used < this.#slotsPerRelay);",
+    replace: "const relay = 0;",
+    invariant: "I14",
+  },
+  {
+    name: "the loss of a relay counts as a failure of the provider",
+    file: "durable-objects/session/calls/reply-streams.ts",
+    find: "if (await relay.wasLost()) return interrupted(performed);",
+    replace: "",
+    invariant: "relays",
   },
   {
     name: "cancelled requests continue",

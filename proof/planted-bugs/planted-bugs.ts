@@ -12,5 +12,7 @@ export const PLANTED_BUGS: readonly PlantedBug[] = [
   ...BUGS_OF_SERVICE,
 ];
 
-/** The text by which `--only` selects bugs: the intended invariant, then the bug's name. */
+/**
+ * The text by which `--only` selects bugs: the invariant that should catch the bug, then its name.
+ */
 export const nameOf = ({ name, invariant }: PlantedBug): string => `${invariant} ${name}`;

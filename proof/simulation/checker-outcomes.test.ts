@@ -93,10 +93,10 @@ const ENDS: Row[] = [
     wrong: "failed: the turn failed before its coordination was over",
   },
   {
-    name: "without each agent's reason",
+    name: "that does not give the reason of each agent",
     script: "nobody-answers",
     corruption: changes("turn.failed", { agents: [] }),
-    wrong: "failed: the turn failed without each agent's reason",
+    wrong: "failed: the failed turn does not give the reason of each agent",
   },
   {
     name: "for an unknown reason",

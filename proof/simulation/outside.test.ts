@@ -4,7 +4,7 @@ import { problemsOf, SITUATION } from "./correct-run";
 import type { Fault } from "./engine/faults";
 import { play } from "./engine/judge";
 import { MARK } from "./engine/model";
-import type { ReceivedRequest } from "./engine/providers";
+import type { ReceivedRequest } from "./engine/received-request";
 import type { RunRecord } from "./engine/run-record";
 
 let run: RunRecord;
@@ -24,7 +24,7 @@ describe("the requests that providers and tool servers receive", () => {
 
   const LOOK_UP = {
     ...{ key: "1", turn: 1, attempt: 1, agent: "writer-canary-0x", round: 1, tool_call: "toolu_1" },
-    ...{ name: "look_up", answered: true },
+    ...{ name: "look_up", answered: true, relay: 0 },
   };
   type RequestKind = ReceivedRequest["kind"] | "tool";
   type AddedRequests = { kinds: readonly RequestKind[]; sentAt: number; isEndless?: boolean };
@@ -45,7 +45,7 @@ describe("the requests that providers and tool servers receive", () => {
     const [replies, calls] = [providers.received.length, tools.received.length];
     for (const kind of kinds) {
       if (kind === "tool") tools.received.push({ ...LOOK_UP, ...times });
-      else providers.received.push({ ...reply, kind, ...times });
+      else providers.received.push({ ...reply, kind, relay: 0, ...times });
     }
     const problems = problemsOf(invariant, changed);
     providers.received.splice(replies);

@@ -13,6 +13,9 @@ export type ReceivedCall = {
   answered: boolean;
 };
 
+/** A received call with its times and its headers. */
+type RecordedCall = ReceivedCall & RequestTimes & { headers: IncomingMessage["headers"] };
+
 /** A server on loopback with three HTTP tools. */
 export type ToolServer = {
   /**
@@ -24,7 +27,7 @@ export type ToolServer = {
   /** Value of the service's variable `REPEATABLE_TOOLS`. */
   repeatable: string;
   /** All received calls in order. For some of them, the response may not have arrived. */
-  reached(): readonly (ReceivedCall & RequestTimes)[];
+  reached(): readonly RecordedCall[];
   /** Deletes the records of calls whose keys have this prefix. */
   forget(prefix: string): void;
   /** Deletes the records of calls without a key. */
@@ -72,7 +75,7 @@ export async function startToolServer(): Promise<ToolServer> {
 
 /** Performs and records the work of the tools. */
 class ToolWork {
-  reached: (ReceivedCall & RequestTimes)[] = [];
+  reached: RecordedCall[] = [];
   #calls = 0;
   /** Number of each note by key. A repeated call with the same key gets the same number. */
   readonly #notes = new Map<string, number>();
@@ -80,7 +83,8 @@ class ToolWork {
   async answer(req: IncomingMessage, res: ServerResponse): Promise<void> {
     const name = req.url?.slice(TOOL_PATH.length) ?? "";
     const key = String(req.headers["idempotency-key"] ?? "");
-    const call: ReceivedCall & RequestTimes = {
+    const call: RecordedCall = {
+      headers: req.headers,
       name,
       key,
       answered: false,

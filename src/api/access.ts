@@ -27,8 +27,8 @@ const MAX_CLIENT_ADDRESS_CHARS = 64;
 /**
  * Authenticates a request: by a key in the header, by a ticket for one stream, or without a key if
  * the service is open on loopback. A request without a key must also name a loopback host in its
- * URL. So a web page has no access if its own host name resolves to this machine. No other header
- * identifies a client.
+ * URL. So a web page gets no access by a host name of its author that resolves to this machine. No
+ * other header identifies a client.
  */
 export const requireAccess = createMiddleware<ApiEnv>(async (context, next) => {
   context.set("requestId", crypto.randomUUID());
@@ -197,7 +197,7 @@ const unauthorized = (message: string): ApiError =>
 const accessClosed = (message: string): ApiError =>
   new ApiError("access_closed", message, { headers: { "www-authenticate": "Bearer" } });
 
-/** Refuses requests that a page of another site makes a browser send, for example to start runs. */
+/** Refuses requests that a browser sends for a page of another site, for example to start runs. */
 export const refuseCrossSite = createMiddleware<ApiEnv>(async (context, next) => {
   const { method, url } = context.req;
   if (

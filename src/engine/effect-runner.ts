@@ -1,11 +1,19 @@
 import { type Effect, type ModelCallEffect, callIdPrefix } from "../coordination";
 import { ProviderError } from "../providers/provider";
-import type { AcquireSlot, Performer, PreparedCall, SlotSource } from "./ports";
+import type {
+  AcquireSlot,
+  Performer,
+  PreparedCall,
+  RelaySlot,
+  RequestMemorySource,
+  SlotSource,
+} from "./ports";
 
 type Options = {
-  slots: SlotSource;
+  slots: SlotSource<RelaySlot>;
   /** See the options of `Engine`. */
-  building: SlotSource;
+  building: SlotSource<() => void>;
+  memory: RequestMemorySource;
   maxHoldMs: number;
   /** Called with an error that should not occur. */
   onFault: (error: unknown) => void;
@@ -55,15 +63,20 @@ export class EffectRunner {
     const abort = new AbortController();
     this.#running.set(effect.id, abort);
     const yieldController = new AbortController();
-    let release = () => {};
+    const releases: (() => void)[] = [];
+    const release = () => {
+      for (const releaseOne of releases.splice(0)) releaseOne();
+    };
     let settle = () => {};
+    const mayYield = this.#mayYield(effect, resumed);
+    const onYield = mayYield ? () => this.#abortForOthers(effect, yieldController) : null;
     const acquireSlot: AcquireSlot = async () => {
-      const mayYield = this.#mayYield(effect, resumed);
-      release = await this.#options.slots.acquire(
-        abort.signal,
-        mayYield ? () => this.#abortForOthers(effect, yieldController) : null,
-      );
-      return { onHeaders: release, yieldSignal: yieldController.signal };
+      const slot = await this.#options.slots.acquire(abort.signal, onYield);
+      releases.push(slot.release);
+      return { relay: slot.relay, onHeaders: release, yieldSignal: yieldController.signal };
+    };
+    const holdMemory = async (bytes: number): Promise<void> => {
+      releases.push(await this.#options.memory.hold(bytes, abort.signal, onYield));
     };
     try {
       const admission =
@@ -71,7 +84,8 @@ export class EffectRunner {
           ? this.#performer.admitCall(effect, abort.signal)
           : null;
       if (admission !== null) await admission;
-      settle = await this.#perform(effect, { resumed, signal: abort.signal, acquireSlot });
+      const { signal } = abort;
+      settle = await this.#perform(effect, { resumed, signal, acquireSlot, holdMemory });
     } catch (error) {
       if (!abort.signal.aborted) settle = () => this.#options.onFault(error);
     } finally {
@@ -99,7 +113,7 @@ export class EffectRunner {
 
   async #perform(
     effect: Effect,
-    { resumed, signal, acquireSlot }: EffectContext,
+    { resumed, signal, acquireSlot, holdMemory }: EffectContext,
   ): Promise<() => void> {
     if (effect.type === "tool_call") {
       await this.#performer.performTool(effect, signal, acquireSlot);
@@ -113,7 +127,11 @@ export class EffectRunner {
     const releaseBuilding = await this.#options.building.acquire(signal, null);
     try {
       const call = resumed ?? this.#performer.prepareCall(effect);
-      return call ? await call.send(signal, { ...slot, onSent: releaseBuilding }) : () => {};
+      const onBuilt = async (bytes: number): Promise<void> => {
+        await holdMemory(bytes);
+        releaseBuilding();
+      };
+      return call ? await call.send(signal, { ...slot, onBuilt }) : () => {};
     } finally {
       releaseBuilding();
     }
@@ -124,4 +142,6 @@ type EffectContext = {
   resumed: PreparedCall | null;
   signal: AbortSignal;
   acquireSlot: AcquireSlot;
+  /** Waits until there is memory for a request of this size. Released with the slot. */
+  holdMemory: (bytes: number) => Promise<void>;
 };

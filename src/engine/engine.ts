@@ -4,19 +4,28 @@ import { logInfo } from "../redaction/log";
 import { AlarmScheduler } from "./alarm-scheduler";
 import type { Coordinator } from "./coordinator";
 import { EffectRunner } from "./effect-runner";
-import type { BackgroundWork, Performer, SessionHost, SlotSource } from "./ports";
+import type {
+  BackgroundWork,
+  Performer,
+  RelaySlot,
+  RequestMemorySource,
+  SessionHost,
+  SlotSource,
+} from "./ports";
 
 type Options = {
   host: SessionHost;
   coordinator: Coordinator;
   performer: Performer;
   /** Slots for calls that wait for their response's headers. */
-  slots: SlotSource;
+  slots: SlotSource<RelaySlot>;
   /**
    * One slot for building requests: a request takes several times its size in memory while it is
    * built, so only one is built at a time.
    */
-  building: SlotSource;
+  building: SlotSource<() => void>;
+  /** Memory for the bodies of requests that wait for headers. */
+  memory: RequestMemorySource;
   /**
    * Time in ms for which a call may hold one of `slots` without headers while other calls wait.
    */

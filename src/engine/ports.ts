@@ -185,8 +185,14 @@ export type PreparedCall = {
   send(signal: AbortSignal, slot: CallSlot): Promise<() => void>;
 };
 
+/**
+ * A slot of a relay. Each session has several relays, which send its requests. `relay`: the number
+ * of the relay, from 0.
+ */
+export type RelaySlot = { relay: number; release: () => void };
+
 /** The slot that a call holds until its headers arrive. */
-export type Slot = {
+export type Slot = Pick<RelaySlot, "relay"> & {
   /** To be called when the response headers have arrived, or will not arrive. Releases the slot. */
   onHeaders: () => void;
   /**
@@ -198,8 +204,12 @@ export type Slot = {
 
 /** The slot of a model call, whose request is built while no other request is built. */
 export type CallSlot = Slot & {
-  /** To be called when the request is built and is being sent: the next request may be built. */
-  onSent: () => void;
+  /**
+   * To be called when the request is built, with the size of its body. Resolves when there is
+   * memory for it: the call sends it then, and the next request may be built. Throws the signal's
+   * reason.
+   */
+  onBuilt: (bytes: number) => Promise<void>;
 };
 
 /**
@@ -212,8 +222,17 @@ export type AcquireSlot = () => Promise<Slot>;
  * A limited number of slots; callers wait in order. `onYield`: asks the holder to release its slot
  * soon; `null` if the holder may keep its slot.
  */
-export type SlotSource = {
-  acquire(signal: AbortSignal, onYield: (() => void) | null): Promise<() => void>;
+export type SlotSource<Granted> = {
+  acquire(signal: AbortSignal, onYield: (() => void) | null): Promise<Granted>;
+};
+
+/** A limited memory for the bodies of requests that wait for response headers. */
+export type RequestMemorySource = {
+  /**
+   * Waits until there is memory for a request of this size, and returns the function that releases
+   * it. Called by one caller at a time. Throws `signal.reason`. For `onYield` see `SlotSource`.
+   */
+  hold(bytes: number, signal: AbortSignal, onYield: (() => void) | null): Promise<() => void>;
 };
 
 /** Work that continues after the end of a turn and that no turn waits for, such as uploads. */

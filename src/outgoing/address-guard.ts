@@ -123,7 +123,8 @@ async function requireAllowed(
 }
 
 /**
- * Header of every outgoing request. A massgen-edge service refuses requests with this header with
- * status 508. So a team cannot call its own service, under any of the names of the service.
+ * Header of every outgoing request, except lookups of host names. A massgen-edge service refuses
+ * requests with this header with status 508. So a team cannot call its own service, under any of
+ * the names of the service.
  */
 export const HOPS_HEADER = "massgen-hops";

@@ -27,18 +27,16 @@ const AnswerSchema = z.looseObject({
 type Answer = z.infer<typeof AnswerSchema>;
 
 /**
- * A `Resolve` that queries a resolver over HTTPS. Caches results for their TTL, but at least 30 s
- * and at most 5 min.
+ * Returns a function that makes a `Resolve` over a given `fetch`. It queries a resolver over HTTPS.
+ * All share one cache, which keeps results for their TTL, but at least 30 s and at most 5 min.
  */
 export function resolverOverHttps({
-  fetch: sendQuery,
   now,
 }: {
-  fetch: typeof fetch;
   now: () => number;
-}): Resolve {
+}): (sendQuery: typeof fetch) => Resolve {
   const cache = new Map<string, { addresses: readonly string[]; until: number }>();
-  return async (name, signal) => {
+  return (sendQuery) => async (name, signal) => {
     const cached = cache.get(name);
     if (cached && cached.until > now()) return cached.addresses;
     const answers: Answer[] = [];

@@ -143,10 +143,10 @@ export type Provider = {
 /** Functions that the caller of a model call runs at the steps of its requests; see `transport`. */
 export type TransportHooks = {
   /**
-   * The request is built and will be sent next. Data that was needed only to build it can be
-   * released.
+   * The request is built, and its body has `bytes` bytes. It is sent when the returned promise
+   * resolves. Data that was needed only to build it can be released.
    */
-  onBuilt: () => void;
+  onBuilt: (bytes: number) => Promise<void>;
   /** Calls `send` if this address is allowed and reachable. Throws otherwise. */
   guard: (url: URL, signal: AbortSignal, send: () => Promise<Response>) => Promise<Response>;
   /**

@@ -26,7 +26,8 @@ const EVENTS = /^text\/event-stream\b/i;
  * this order:
  *
  * 1. All headers that the adapter does not allow are removed. The header with the key is allowed.
- * 2. `onBuilt` is called: the request now has its own copy of the conversation.
+ * 2. `onBuilt` is called: the request now has its own copy of the conversation. The call waits
+ *    until there is memory for this copy.
  * 3. A call that must release its slot stops here.
  * 4. `onSend` is called: from here on, the call may cost something.
  * 5. `guard` passes the request to the network if its address is allowed and reachable. If it is
@@ -77,7 +78,7 @@ async function sendRequest(
   init: RequestInit,
 ): Promise<Response> {
   const { onBuilt, guard, onSend, onFailure, onHeaders, yieldSignal } = hooks;
-  onBuilt();
+  await onBuilt(sizeOf(init.body));
   const signal = init.signal ? AbortSignal.any([init.signal, yieldSignal]) : yieldSignal;
   try {
     signal.throwIfAborted();
@@ -91,6 +92,12 @@ async function sendRequest(
     onHeaders();
   }
 }
+
+/** Bytes of a body. SDKs are given bodies as text or bytes. */
+const sizeOf = (body: RequestInit["body"]): number => {
+  if (typeof body === "string") return body.length;
+  return body instanceof Uint8Array || body instanceof ArrayBuffer ? body.byteLength : 0;
+};
 
 const urlOf = (input: RequestInfo | URL): URL =>
   new URL(input instanceof Request ? input.url : input);

@@ -32,6 +32,8 @@ export type ToolContext = {
    * call; there are only a few slots. Omitted: there are no slots.
    */
   onHeaders?: (() => void) | undefined;
+  /** The relay of the call's slot: see `RelaySlot`. Omitted: there are no slots. */
+  relay?: number | undefined;
   /**
    * Registers a function that is called after the result is stored, or after the call has failed.
    * The tool uses it to release the lease of a large result. Omitted: the tool releases when `run`

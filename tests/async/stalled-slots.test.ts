@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, it, vi } from "vitest";
-import { HEADER_LIMIT_MS, CALL_SLOTS } from "../../durable-objects/shared/object-limits";
+import { HEADER_LIMIT_MS } from "../../durable-objects/shared/object-limits";
 import { sleep } from "../../src/async/sleep";
 import { Semaphore } from "../../src/async/semaphore";
 import { LIMITS } from "../../src/coordination/limits";
@@ -14,6 +14,8 @@ const HEADERS_MS = 2_000;
 const REPLY_MS = 10_000;
 const PAUSE_MS = 2_000;
 const CALLS = 4;
+/** Few slots, so that a small team shows what yielding saves. */
+const SLOTS = 4;
 const never = new AbortController().signal;
 const keepSlot = () => undefined;
 
@@ -41,7 +43,7 @@ async function healthyAgent(slots: Semaphore): Promise<void> {
 
 /** The time in ms after which all healthy agents are done. */
 async function lastDoneMs(agents: { stalled: number; healthy: number }, mayYield: boolean) {
-  const slots = new Semaphore(CALL_SLOTS, mayYield ? HEADER_LIMIT_MS : 2 ** 31 - 1);
+  const slots = new Semaphore(SLOTS, mayYield ? HEADER_LIMIT_MS : 2 ** 31 - 1);
   const startedAt = Date.now();
   for (let nth = 0; nth < agents.stalled; nth++) void stalledAgent(slots, mayYield);
   const done = Promise.all(Array.from({ length: agents.healthy }, () => healthyAgent(slots)));

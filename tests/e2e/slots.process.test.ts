@@ -1,5 +1,4 @@
 import { describe, expect, it } from "vitest";
-import { HEADER_LIMIT_MS } from "../../durable-objects/shared/object-limits";
 import {
   peakAwaitingHeaders,
   peakConcurrency,
@@ -10,11 +9,11 @@ import { toSituation } from "../../simulated/providers/situation";
 import { runningService } from "./support/running-service";
 
 /**
- * On Cloudflare, at most six requests of an object may wait for headers. The service uses four of
- * them for models. Local workerd has no such limit.
+ * On Cloudflare, at most six requests of an object may wait for headers. So relays send the
+ * requests of a session, and a team of this size waits for all its models at the same time. Local
+ * workerd has no such limit.
  */
-const SLOTS = 4;
-const TEAM = 12;
+const TEAM = 24;
 const BEST =
   "Water boils at 100 °C at sea level, and at about one degree less for every 300 m above it.";
 const LONG = Array.from(
@@ -24,9 +23,9 @@ const LONG = Array.from(
 
 const answering = (answer: string) => answersThenVotes({ answer, presentation: BEST });
 const MODELS = {
-  // The rest of a reply takes far longer than the first bytes of twelve replies in four slots, also
-  // on a slow machine. So all twelve replies are streamed concurrently.
-  crowd: paced({ ttftMs: 300, tokensPerSecond: 15 }, answering(LONG)),
+  // The headers and the rest of a reply take longer than the start of all requests, also on a slow
+  // machine. So all requests wait together, and all replies are streamed together.
+  crowd: paced({ ttftMs: 2_000, tokensPerSecond: 25 }, answering(LONG)),
   good: paced({ ttftMs: 100, tokensPerSecond: 200 }, answering(BEST)),
   broken: alwaysFails(500),
   mute: hangs("headers"),
@@ -43,19 +42,9 @@ const fromFirstByte = (request: RecordedRequest): RecordedRequest => ({
   startedAt: request.firstByteAt ?? Number.NaN,
 });
 
-/**
- * A call that yields its slot is closed before the next call is sent. The server may notice this
- * close later, because both calls use different connections.
- */
-const CLOSE_DELAY_MS = 1_000;
-const asReleased = (request: RecordedRequest): RecordedRequest =>
-  request.outcome === "closed" && request.endedAt !== null
-    ? { ...request, endedAt: request.endedAt - CLOSE_DELAY_MS }
-    : request;
-
 /** The teams run concurrently, each in its own object, because one of them needs half a minute. */
 describe.concurrent("a large team", () => {
-  it(`of ${TEAM} reaches consensus with at most ${SLOTS} calls waiting for headers, while all replies are streamed concurrently`, async () => {
+  it(`of ${TEAM} waits for the headers of all its models at the same time, and streams all their replies at the same time`, async () => {
     const question = "When does water boil, all of you?";
     const agents = Array.from({ length: TEAM }, (_, index) => ({
       id: `agent-${index}`,
@@ -69,7 +58,7 @@ describe.concurrent("a large team", () => {
     const turn = await on.client.ended(id, 60_000);
     expect(turn).toMatchObject({ status: "completed", finish_reason: "consensus", answer: BEST });
     const requests = requestsFor(question);
-    expect(peakAwaitingHeaders(requests)).toBe(SLOTS);
+    expect(peakAwaitingHeaders(requests)).toBe(TEAM);
     expect(peakConcurrency(requests.map(fromFirstByte))).toBe(TEAM);
   });
 });
@@ -104,17 +93,17 @@ describe.concurrent("a team ends with a correct answer although it has one membe
 });
 
 describe.concurrent("a team in which most members' calls hang without headers", () => {
-  it("receives the answers of the other members as soon as the hanging calls yield their slots", async () => {
+  const HANGING = 12;
+
+  it("receives the answers of the other members at once", async () => {
     const question = "When does water boil, you who speak?";
-    const mute = Array.from({ length: SLOTS }, (_, index) => ({
+    const mute = Array.from({ length: HANGING }, (_, index) => ({
       id: `mute-${index}`,
       model: "mute",
     }));
     const speaking = ["first", "second"].map((id) => ({ id, model: "good" }));
-    // The decision gets the same time again.
-    const seconds = Math.ceil((HEADER_LIMIT_MS / 1_000 + 30) / 2);
     const config = {
-      timeout_settings: { initial_round_timeout_seconds: seconds, round_timeout_grace_seconds: 0 },
+      timeout_settings: { initial_round_timeout_seconds: 10, round_timeout_grace_seconds: 0 },
     };
     const { session_id: id } = await on.client.start({
       baseUrl: on.providers.baseUrl,
@@ -129,14 +118,11 @@ describe.concurrent("a team in which most members' calls hang without headers", 
     const answeredAt = events.flatMap((event) =>
       event.type === "answer.submitted" ? [event.at - startedAt] : [],
     );
-    console.log(`with ${SLOTS} mute of ${SLOTS + 2}: answers after ${answeredAt.join(" and ")} ms`);
+    console.log(
+      `with ${HANGING} mute of ${HANGING + 2}: answers after ${answeredAt.join(" and ")} ms`,
+    );
     expect(answeredAt).toHaveLength(2);
     // long before the hanging calls time out
-    expect(Math.max(...answeredAt)).toBeLessThan(HEADER_LIMIT_MS + 20_000);
-    const yielded = events.filter(
-      (event) => event.type === "call.failed" && /waited for a slot/.test(event.message),
-    );
-    expect(yielded).not.toEqual([]);
-    expect(peakAwaitingHeaders(requestsFor(question).map(asReleased))).toBe(SLOTS);
+    expect(Math.max(...answeredAt)).toBeLessThan(8_000);
   });
 });

@@ -1,6 +1,8 @@
 import { afterEach, describe, expect, it, vi } from "vitest";
 import { EffectRunner } from "../../src/engine/effect-runner";
 import type { Performer } from "../../src/engine/ports";
+import { RelaySlots } from "../../durable-objects/session/calls/relay-slots";
+import { RequestMemory } from "../../durable-objects/session/calls/request-memory";
 import { Semaphore } from "../../src/async/semaphore";
 import type { Effect, ModelCallEffect } from "../../src/coordination";
 
@@ -22,12 +24,18 @@ const tool = (id: string): Effect => ({
   name: "look",
 });
 const HEADER_LIMIT_MS = 45_000;
+/** A runner has four units of memory for requests. */
+const UNIT_BYTES = 1_000;
+const rejectedBy = (signal: AbortSignal) =>
+  new Promise<void>((_, reject) => signal.addEventListener("abort", () => reject(signal.reason)));
+const bytesOf = (id: string): number => (id.startsWith("huge") ? 2 * UNIT_BYTES : 0);
 const soon = () => new Promise((resolve) => setTimeout(resolve, 5));
 
 /**
  * A runner whose performer records its steps in `seen`. `open`: functions that let a call go on. An
  * id decides the behaviour: "waiting …" waits for a rate limit, "large …" takes long to build,
- * "broken" throws, "inside …" is a tool without requests. `refuses`: calls that the rules refuse.
+ * "huge …" takes half of the memory for requests, "broken" throws, "inside …" is a tool without
+ * requests. `refuses`: calls that the rules refuse.
  */
 function start(slots: number, refuses: ReadonlySet<string> = new Set()) {
   const [seen, dropped]: [string[], string[]] = [[], []];
@@ -35,10 +43,8 @@ function start(slots: number, refuses: ReadonlySet<string> = new Set()) {
   const performer: Performer = {
     admitCall: ({ id }, signal) => {
       if (!id.startsWith("waiting")) return null;
-      const { promise, reject } = Promise.withResolvers<void>();
-      signal.addEventListener("abort", () => reject(signal.reason));
       seen.push(`waits ${id}`);
-      return promise;
+      return rejectedBy(signal);
     },
     dropCall: ({ id }) => void dropped.push(id),
     prepareCall: ({ id }) => {
@@ -46,12 +52,13 @@ function start(slots: number, refuses: ReadonlySet<string> = new Set()) {
       if (id === "broken") throw new Error("cannot be put together");
       seen.push(`prepared ${id}`);
       return {
-        send: (signal, { onHeaders, onSent, yieldSignal }) =>
+        send: (signal, { onHeaders, onBuilt, yieldSignal }) =>
           new Promise((resolve, reject) => {
-            if (!id.startsWith("large")) onSent();
+            const sent = () => void onBuilt(bytesOf(id)).catch(() => undefined);
+            if (!id.startsWith("large")) sent();
             open.set(id, {
               headers: onHeaders,
-              sent: onSent,
+              sent,
               end: () => resolve(() => void seen.push(`settled ${id}`)),
             });
             yieldSignal.addEventListener("abort", () =>
@@ -72,13 +79,14 @@ function start(slots: number, refuses: ReadonlySet<string> = new Set()) {
     performTool: async ({ id }, _signal, acquireSlot) => {
       const headers = id.startsWith("inside") ? () => {} : (await acquireSlot()).onHeaders;
       seen.push(`tool ${id}`);
-      await new Promise<void>((resolve) => open.set(id, { headers, sent: () => {}, end: resolve }));
+      await new Promise<void>((end) => open.set(id, { headers, sent: () => {}, end }));
     },
     listTools: async ({ id }) => void seen.push(`listing ${id}`),
   };
   const runner = new EffectRunner(performer, {
-    slots: new Semaphore(slots, HEADER_LIMIT_MS),
+    slots: new RelaySlots({ relays: 1, slotsPerRelay: slots, maxHoldMs: HEADER_LIMIT_MS }),
     building: new Semaphore(1, HEADER_LIMIT_MS),
+    memory: new RequestMemory({ unitBytes: UNIT_BYTES, units: 4, maxHoldMs: HEADER_LIMIT_MS }),
     maxHoldMs: HEADER_LIMIT_MS,
     onFault: (error) => void seen.push(String(error).replace("Error: ", "fault ")),
   });
@@ -128,6 +136,16 @@ it("builds one request at a time, and the next one when the request before was s
   open.get("large b")?.end();
   await soon();
   expect(seen).toEqual(["prepared large a", "prepared large b", "settled large b", "prepared c"]);
+});
+
+it("builds no request while the requests that wait for headers take all memory", async () => {
+  const { seen, open, sync } = start(6);
+  await sync([call("huge a"), call("huge b"), call("huge c"), call("d")]);
+  // c is built, and waits for memory; d is not built before c is sent.
+  expect(seen).toEqual(["prepared huge a", "prepared huge b", "prepared huge c"]);
+  open.get("huge a")?.headers();
+  await soon();
+  expect(seen).toEqual([...["a", "b", "c"].map((name) => `prepared huge ${name}`), "prepared d"]);
 });
 
 it("does not prepare a call that is no longer owed when the request before was sent", async () => {

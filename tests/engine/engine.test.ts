@@ -60,8 +60,11 @@ function memorySession() {
   const start = (performer: Partial<Performer> = {}) => {
     const coordinator = new Coordinator(host);
     const free = { acquire: async () => () => {} };
+    const slots = { acquire: async () => ({ relay: 0, release: () => {} }) };
+    const memory = { hold: async () => () => {} };
     const engine = new Engine({
-      ...{ host, coordinator, slots: free, building: free, maxHoldMs: 1_000, background: [] },
+      ...{ host, coordinator, slots, building: free, memory },
+      ...{ maxHoldMs: 1_000, background: [] },
       performer: {
         admitCall: () => null,
         dropCall: () => {},

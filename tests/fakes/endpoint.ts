@@ -3,7 +3,7 @@ import type { ProviderOptions, TransportHooks } from "../../src/providers/provid
 
 /** Hooks that do nothing: every address is allowed, and the call never yields its slot. */
 export const NO_HOOKS: TransportHooks = {
-  onBuilt: () => undefined,
+  onBuilt: async () => undefined,
   guard: (_url, _signal, send) => send(),
   onSend: () => undefined,
   onFailure: () => undefined,

@@ -6,16 +6,14 @@ type Record = { type: number; data: string; TTL?: number };
 function resolver(records: { A?: Record[]; AAAA?: Record[] }, { status = 0, http = 200 } = {}) {
   const queries: string[] = [];
   const clock = { now: 0 };
-  const resolve = resolverOverHttps({
-    now: () => clock.now,
-    fetch: async (input, init) => {
-      const { origin, searchParams } = new URL(String(input));
-      queries.push(
-        `${origin} ${searchParams.get("name")} ${searchParams.get("type")} ${new Headers(init?.headers).get("accept")}`,
-      );
-      const type = searchParams.get("type") === "A" ? "A" : "AAAA";
-      return Response.json({ Status: status, Answer: records[type] }, { status: http });
-    },
+  const resolveOver = resolverOverHttps({ now: () => clock.now });
+  const resolve = resolveOver(async (input, init) => {
+    const { origin, searchParams } = new URL(String(input));
+    queries.push(
+      `${origin} ${searchParams.get("name")} ${searchParams.get("type")} ${new Headers(init?.headers).get("accept")}`,
+    );
+    const type = searchParams.get("type") === "A" ? "A" : "AAAA";
+    return Response.json({ Status: status, Answer: records[type] }, { status: http });
   });
   return { resolve: (name: string) => resolve(name, null), queries, clock };
 }
@@ -80,16 +78,26 @@ it("the resolver caches at most 500 names", async () => {
 
 it("the resolver has at most one open connection for a lookup", async () => {
   let [open, maxOpen] = [0, 0];
-  const resolve = resolverOverHttps({
-    now: () => 0,
-    fetch: async () => {
-      open += 1;
-      maxOpen = Math.max(maxOpen, open);
-      await new Promise((resolveWait) => setTimeout(resolveWait, 1));
-      open -= 1;
-      return Response.json({ Status: 0, Answer: [{ type: 1, data: "93.184.215.14", TTL: 60 }] });
-    },
+  const resolve = resolverOverHttps({ now: () => 0 })(async () => {
+    open += 1;
+    maxOpen = Math.max(maxOpen, open);
+    await new Promise((resolveWait) => setTimeout(resolveWait, 1));
+    open -= 1;
+    return Response.json({ Status: 0, Answer: [{ type: 1, data: "93.184.215.14", TTL: 60 }] });
   });
   await resolve("example.org", null);
   expect(maxOpen).toBe(1);
+});
+
+it("lookups over different connections share one cache", async () => {
+  const queries: string[] = [];
+  const resolveOver = resolverOverHttps({ now: () => 0 });
+  const over = (name: string) =>
+    resolveOver(async () => {
+      queries.push(name);
+      return Response.json({ Status: 0, Answer: [{ type: 1, data: "93.184.215.14", TTL: 60 }] });
+    });
+  await over("first")("example.org", null);
+  await over("second")("example.org", null);
+  expect(queries).toEqual(["first", "first"]);
 });

@@ -32,7 +32,7 @@ function hooksOf(guard: TransportHooks["guard"]) {
   const yieldController = new AbortController();
   const counted = { built: 0, sent: 0, headers: 0 };
   const hooks: TransportHooks = {
-    onBuilt: () => void counted.built++,
+    onBuilt: async () => void counted.built++,
     guard,
     onSend: () => void counted.sent++,
     onFailure: (error) => {

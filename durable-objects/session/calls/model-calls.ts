@@ -18,9 +18,8 @@ import type {
   SessionInputs,
   StreamInputs,
 } from "../../../src/engine/ports";
-import { guardedFetch } from "../../../src/outgoing/address-guard";
 import type { Attachment } from "../../../src/protocol/attachments";
-import type { Network } from "../../shared/outgoing";
+import { fetchOf, type NetworkOver } from "../../shared/outgoing";
 import { AgentTools } from "../tools/agent-tools";
 import type { SessionTools } from "../tools/session-tools";
 import type { SessionFacts } from "../session-facts";
@@ -33,6 +32,7 @@ import { type Compaction, Compactions } from "./compactions";
 import { largestRequest } from "./granted-request";
 import type { OriginProbes } from "./origin-probes";
 import { quotaOf, type RateWaits } from "./rate-waits";
+import type { CallRelay } from "./relays";
 import { ReplyStreams, type OutgoingRequest } from "./reply-streams";
 import type { FoundKey } from "./team-keys";
 
@@ -51,8 +51,10 @@ type Options = {
    * resumed after a restart.
    */
   background: boolean;
-  /** Guards and sends requests. */
-  network: Network;
+  /** Guards and sends requests, over a `fetch` of the runtime. */
+  networkOver: NetworkOver;
+  /** The relay with this number, for one call. */
+  relayOf: (relay: number) => CallRelay;
   /** The probes of the network's guard; `null` if the guard probes no origins. */
   probes: Pick<OriginProbes, "forget" | "forgetAll"> | null;
   /** Admits calls within the rate limits of their backends. */
@@ -82,7 +84,7 @@ export class ModelCalls implements Performer {
   readonly #outcomes: CallOutcomes;
 
   constructor({ tools, readAttachment, points, ...options }: Options) {
-    const { session, facts, calls, workspaces, now, keyOf, network, probes, rates } = options;
+    const { session, facts, calls, workspaces, now, keyOf, probes, rates } = options;
     const { team, nonce, sessionId } = facts;
     const calibrationOf = (agent: number) => this.#calibrations.of(agent);
     this.#session = session;
@@ -93,7 +95,7 @@ export class ModelCalls implements Performer {
     this.#listTools = (effect, signal) => tools.list(effect, signal);
     this.#tools = new AgentTools({
       ...{ session, sessionId, team, calls, workspaces, now, calibrationOf },
-      fetch: guardedFetch(network.guard, network.fetch),
+      fetchOver: (relay) => fetchOf(options.networkOver(options.relayOf(relay).fetch)),
       toolsOf: (agent) => tools.toolsOf(agent),
     });
     const specsOf = (agent: number) => this.#tools.specs(agent);

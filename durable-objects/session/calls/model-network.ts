@@ -1,6 +1,6 @@
 import { connect } from "cloudflare:sockets";
 import type { Env } from "../../../src/env";
-import { modelNetwork, type Network } from "../../shared/outgoing";
+import { modelNetwork, type NetworkOver } from "../../shared/outgoing";
 import { OriginProbes } from "./origin-probes";
 
 type NetworkEnv = Pick<Env, "ALLOWED_ORIGINS" | "SERVICE_ORIGINS" | "OPEN_ACCESS">;
@@ -9,8 +9,12 @@ type NetworkEnv = Pick<Env, "ALLOWED_ORIGINS" | "SERVICE_ORIGINS" | "OPEN_ACCESS
  * The network of model calls, and the probes of its guard. `probes` is `null` on Cloudflare's edge,
  * where the result of a probe has no meaning for `fetch` (see `OriginProbes`).
  */
-export function probedNetwork(env: NetworkEnv): { network: Network; probes: OriginProbes | null } {
-  if (env.OPEN_ACCESS !== "loopback") return { network: modelNetwork(env), probes: null };
+export function probedNetwork(env: NetworkEnv): {
+  networkOver: NetworkOver;
+  probes: OriginProbes | null;
+} {
+  if (env.OPEN_ACCESS !== "loopback") return { networkOver: modelNetwork(env), probes: null };
   const probes = new OriginProbes(connect);
-  return { network: modelNetwork(env, (url, signal) => probes.reaches(url, signal)), probes };
+  const probe = (url: URL, signal: AbortSignal | null) => probes.reaches(url, signal);
+  return { networkOver: modelNetwork(env, probe), probes };
 }

@@ -15,17 +15,20 @@ import type { Provider, ResumePoint, TransportHooks } from "../../../src/provide
 import { createProvider, hostById } from "../../../src/providers/registry";
 import { SYSTEM_TIMERS } from "../../../src/async/clock";
 import { withTimeLimits } from "../../../src/providers/time-limits";
-import { isUnsent, type Network } from "../../shared/outgoing";
+import { isUnsent, type Network, type NetworkOver } from "../../shared/outgoing";
 import type { PreparedRequest } from "./call-requests";
 import type { OriginProbes } from "./origin-probes";
 import { quotaOf, type RateWaits } from "./rate-waits";
+import type { CallRelay } from "./relays";
 import type { FoundKey } from "./team-keys";
 
 type Options = {
   session: StreamInputs;
   keyOf: (agent: TeamAgent) => FoundKey;
   background: boolean;
-  network: Network;
+  networkOver: NetworkOver;
+  /** The relay with this number, for one call. */
+  relayOf: (relay: number) => CallRelay;
   probes: Pick<OriginProbes, "forget"> | null;
   rates: Pick<RateWaits, "settle">;
 };
@@ -61,15 +64,18 @@ export class ReplyStreams {
     sending: OutgoingRequest,
     listeners: Listeners,
   ): Promise<PerformedCall> {
-    const { session, keyOf, probes, rates } = this.#options;
-    const { releasable, signal, from } = sending;
+    const { session, keyOf, networkOver, relayOf, probes, rates } = this.#options;
+    const { releasable, signal, slot, from } = sending;
     const foundKey = keyOf(agent);
     if (!foundKey.ok) return { type: "failed", failure: foundKey.failure };
     const progress: Progress = { sentRequests: 0 };
+    const relay = relayOf(slot.relay);
+    const network = networkOver(relay.fetch);
     let tokens: number | null = null;
     try {
+      const hooks = this.#hooks(sending, progress, network);
       const performed = await performCall({
-        provider: this.#provider(agent.backend, foundKey.key, this.#hooks(sending, progress)),
+        provider: this.#provider(agent.backend, foundKey.key, { fetch: network.fetch, hooks }),
         request: releasable.request,
         signal,
         ...(from && { from }),
@@ -81,7 +87,9 @@ export class ReplyStreams {
         wasSent: () => progress.sentRequests > 0,
       });
       tokens = tokensUsedBy(performed) ?? tokens;
-      if (isTransient(performed)) probes?.forget(agent.backend.baseUrl);
+      if (!isTransient(performed)) return performed;
+      if (await relay.wasLost()) return interrupted(performed);
+      probes?.forget(agent.backend.baseUrl);
       return performed;
     } finally {
       // If the call was not sent, its share of the limits is released when it is dropped.
@@ -122,14 +130,18 @@ export class ReplyStreams {
   }
 
   /** The callbacks with which the session follows each request of a call. */
-  #hooks({ releasable, sent, slot }: OutgoingRequest, progress: Progress): TransportHooks {
+  #hooks(
+    { releasable, sent, slot }: OutgoingRequest,
+    progress: Progress,
+    { guard }: Network,
+  ): TransportHooks {
     return {
-      onBuilt: () => {
+      onBuilt: (bytes) => {
         releasable.release(); // the body of the request now contains the whole conversation
         sent();
-        slot.onSent();
+        return slot.onBuilt(bytes);
       },
-      guard: this.#options.network.guard,
+      guard,
       onSend: () => {
         progress.sentRequests += 1;
       },
@@ -144,12 +156,11 @@ export class ReplyStreams {
   #provider(
     { format, baseUrl, host, apiVersion }: Backend,
     apiKey: string,
-    hooks: TransportHooks,
+    access: { fetch: typeof fetch; hooks: TransportHooks },
   ): Provider {
-    const { background, network } = this.#options;
-    const { fetch } = network;
+    const { background } = this.#options;
     const address = { baseUrl, host: hostById(host), apiVersion };
-    const endpoint = { ...address, apiKey, fetch, hooks, background };
+    const endpoint = { ...address, apiKey, ...access, background };
     return withTimeLimits(createProvider(format, endpoint), CALL_TIME_LIMITS, SYSTEM_TIMERS);
   }
 }
@@ -157,9 +168,23 @@ export class ReplyStreams {
 /** `sentRequests`: the requests of a call that were handed to the network and may cost money. */
 type Progress = { sentRequests: number };
 
+type FailedCall = Extract<PerformedCall, { type: "failed" }>;
+
 /** Whether the call failed in a way that may come from a lost connection. */
-const isTransient = (performed: PerformedCall): boolean =>
+const isTransient = (performed: PerformedCall): performed is FailedCall =>
   performed.type === "failed" && performed.failure.class === "transient";
+
+/** The failure of a call whose relay was lost: the provider is not at fault. */
+const interrupted = ({ failure }: FailedCall): FailedCall => ({
+  type: "failed",
+  failure: {
+    ...failure,
+    class: "interrupted",
+    code: "interrupted",
+    message: "The part of the service that carried this call was restarted.",
+    retryAfterMs: null,
+  },
+});
 
 /** The tokens that a call used; `null` if it reached the provider and no usage is known. */
 const tokensUsedBy = (performed: PerformedCall): number | null => {

@@ -1,5 +1,5 @@
 import { Releases } from "../../../src/async/releases";
-import type { AcquireSlot, ResultFile, SessionInputs } from "../../../src/engine/ports";
+import type { AcquireSlot, ResultFile, SessionInputs, Slot } from "../../../src/engine/ports";
 import { objectFields } from "../../../src/agents/call-arguments";
 import {
   agentAt,
@@ -46,8 +46,8 @@ type Options = {
   now: () => number;
   /** The tools of the agent at this index. */
   toolsOf: (agent: number) => readonly Tool[];
-  /** The guarded `fetch` that tools use. */
-  fetch: typeof fetch;
+  /** The guarded `fetch` of tools, over the relay with this number. */
+  fetchOver: (relay: number) => typeof fetch;
   /** The ratio of the provider's token count to our estimate. */
   calibrationOf: (agent: number) => number;
 };
@@ -106,9 +106,7 @@ export class AgentTools {
   ): Promise<void> {
     signal.throwIfAborted();
     const { session } = this.#options;
-    const onHeaders = this.#toolOf(effect)?.staysInside
-      ? () => {}
-      : (await acquireSlot()).onHeaders;
+    const slot = this.#toolOf(effect)?.staysInside ? null : await acquireSlot();
     const facts = session.handle({ type: "tool_ready", effect: effect.id });
     if (
       !facts.some((event) => event.type === "tool.started" && event.tool_call === effect.toolCall)
@@ -120,7 +118,7 @@ export class AgentTools {
     const releases = new Releases(signal);
     try {
       await this.#perform(
-        { effect, turn, signal, onHeaders, releases, room: this.#roomOf(effect.agent) },
+        { effect, turn, signal, slot, releases, room: this.#roomOf(effect.agent) },
         tool,
       );
     } finally {
@@ -212,16 +210,16 @@ export class AgentTools {
     try {
       return await this.#runTool(call, tool, files);
     } finally {
-      call.onHeaders();
+      call.slot?.onHeaders();
     }
   }
 
   async #runTool(
-    { effect, turn, signal, onHeaders, releases, room }: Call,
+    { effect, turn, signal, slot, releases, room }: Call,
     tool: Tool,
     files: AgentFiles | null,
   ): Promise<ToolResult> {
-    const { calls, sessionId, now, fetch } = this.#options;
+    const { calls, sessionId, now, fetchOver } = this.#options;
     const place = {
       turn: turn.number,
       attempt: turn.attempt.number,
@@ -234,9 +232,9 @@ export class AgentTools {
     const context: ToolContext = {
       place: { ...place, session: sessionId, agent, toolCall: effect.toolCall },
       files,
-      fetch,
+      fetch: slot ? fetchOver(slot.relay) : noNetwork,
       signal,
-      onHeaders,
+      ...(slot && { onHeaders: slot.onHeaders, relay: slot.relay }),
       onResultStored: (release) => releases.add(release),
       idempotencyKey: `${sessionId}_${effect.id}`,
       now,
@@ -352,12 +350,18 @@ function readerOf(rules: readonly ToolRule[]): ResultReader | null {
 
 const NO_FILES = { accesses: [], staged: null, results: [] };
 
+/** The `fetch` of a tool that `staysInside`. */
+const noNetwork: typeof fetch = async () => {
+  throw new Error("a tool without requests has made a request");
+};
+
 type Room = { limits: ResultLimits; calibration: number };
 type Call = {
   effect: ToolCallEffect;
   turn: TurnState;
   signal: AbortSignal;
-  onHeaders: () => void;
+  /** `null` if the tool makes no requests. */
+  slot: Slot | null;
   releases: Releases;
   room: Room;
 };

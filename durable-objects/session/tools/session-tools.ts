@@ -6,14 +6,13 @@ import { toolProblem, whyUnfit } from "../../../src/providers/tool-problems";
 import { logError } from "../../../src/redaction/log";
 import { hasJavascript, javascriptRunner } from "../../../src/tools/javascript";
 import { Breakers } from "../../../src/tools/breaker";
-import { MissingSecretError } from "../../../src/tools/mcp/environment";
+import { type McpEnvironment, MissingSecretError } from "../../../src/tools/mcp/environment";
 import { parseToolTrust } from "../../../src/tools/mcp/trust";
 import type { Tool } from "../../../src/tools/tool";
 import { readsToolResults } from "../../../src/tools/files";
 import { Mutex } from "../../../src/async/mutex";
 import type { Containers } from "./containers";
-import type { SessionInputs } from "../../../src/engine/ports";
-import type { Semaphore } from "../../../src/async/semaphore";
+import type { RelaySlot, SessionInputs, SlotSource } from "../../../src/engine/ports";
 import type { Env } from "../../../src/env";
 import { TokenStore } from "./token-store";
 import type { SessionLog } from "../log/session-log";
@@ -26,13 +25,15 @@ import type { Sql } from "../object-storage";
 type Options = {
   env: Env;
   session: SessionInputs;
-  slots: Semaphore;
+  slots: SlotSource<RelaySlot>;
   now: () => number;
   log: SessionLog;
   sql: Sql;
   team: Team;
   containers: Containers;
-  fetch: typeof fetch;
+  /** The guarded `fetch` of tool servers: the session's own, and that over a relay. */
+  fetch: McpEnvironment["fetch"];
+  fetchOver: NonNullable<McpEnvironment["fetchOver"]>;
   holder: { tenant: string; session: string };
 };
 
@@ -57,6 +58,7 @@ export function sessionTools({
   team,
   containers,
   fetch,
+  fetchOver,
   holder,
 }: Options): SessionTools {
   const secretOf = toolSecrets(env, holder.tenant);
@@ -86,6 +88,7 @@ export function sessionTools({
     team,
     environment: {
       fetch,
+      fetchOver,
       trust,
       tokens: new TokenStore(env, holder, sql),
       large: shared.large,

@@ -13,8 +13,7 @@ import { McpServers } from "../../../src/tools/mcp/mcp-servers";
 import { serverId } from "../../../src/tools/mcp/server";
 import { pinsOf, toListing } from "../../../src/tools/mcp/tool-listing";
 import type { Tool } from "../../../src/tools/tool";
-import type { SessionInputs } from "../../../src/engine/ports";
-import type { Semaphore } from "../../../src/async/semaphore";
+import type { RelaySlot, SessionInputs, SlotSource } from "../../../src/engine/ports";
 import { TOOL_SERVERS } from "../../shared/object-limits";
 import type { SessionLog } from "../log/session-log";
 import { ListingSlots } from "./listing-slots";
@@ -23,7 +22,7 @@ import type { ToolDefinitions } from "./tool-definitions";
 type Options = {
   session: SessionInputs;
   /** The slots of calls of models and tools. */
-  slots: Semaphore;
+  slots: SlotSource<RelaySlot>;
   /** Unix ms, by the session's clock. */
   now: () => number;
   log: SessionLog;

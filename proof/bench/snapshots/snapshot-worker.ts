@@ -7,6 +7,7 @@ import { SnapshotCosts } from "./snapshot-costs";
  * the cost of each operation.
  */
 export { RateGateObject } from "../../../durable-objects/rate-gate/rate-gate";
+export { RelayObject } from "../../../durable-objects/relay/relay";
 export { EvalRunObject, TenantObject } from "../../../src/worker";
 
 /**

@@ -1,5 +1,6 @@
 import type { Env } from "../../../src/env";
 import { SessionObject as ShippedSession } from "../../../durable-objects/session/session-object";
+import { RelayObject as ShippedRelay } from "../../../durable-objects/relay/relay";
 import { TenantObject as ShippedTenant } from "../../../durable-objects/tenant/tenant";
 import { sessionPrefix } from "../../../r2-layout/session-files";
 import worker from "../../../src/worker";
@@ -7,9 +8,9 @@ import { LOCAL_TENANT, sessionName } from "../../../src/tenancy/principal";
 import { readStoredSnapshots } from "../../../simulated/stored-snapshots";
 import { faultyBindings } from "./bindings";
 import { enterBoot, faultyContext, leaveBoot, duringAlarm } from "./context";
-import { CONTROL_PATH } from "./orders";
+import { CONTROL_PATH, RELAY_HEADER } from "./orders";
 import { crashingFetch } from "./sending";
-import { waitForOrders, applyOrders, markPoint, serviceNow } from "./state";
+import { waitForOrders, applyOrders, failureOf, markPoint, serviceNow } from "./state";
 
 /**
  * The shipped service with injectable failures and crash points. The shipped bundle starts at
@@ -63,6 +64,30 @@ export class SessionObject extends ShippedSession {
 export class TenantObject extends ShippedTenant {
   constructor(ctx: DurableObjectState, env: Env) {
     super(faultyContext(ctx, "tenant"), faultyBindings(env));
+  }
+}
+
+/** A relay that tells providers its id, and that ends when a failure is ordered. */
+export class RelayObject extends ShippedRelay {
+  override async fetch(request: Request): Promise<Response> {
+    this.#endIfOrdered("before");
+    const headers = new Headers(request.headers);
+    headers.set(RELAY_HEADER, this.ctx.id.toString());
+    const response = await super.fetch(new Request(request, { headers }));
+    this.#endIfOrdered("headers");
+    // The body is copied in JavaScript. Otherwise the runtime would copy it, also after the end of
+    // the object.
+    const body = new TransformStream<Uint8Array, Uint8Array>({
+      transform: (chunk, controller) => {
+        controller.enqueue(chunk);
+        this.#endIfOrdered("chunk");
+      },
+    });
+    return new Response(response.body?.pipeThrough(body) ?? null, response);
+  }
+
+  #endIfOrdered(point: string): void {
+    if (failureOf("relay", point)) this.ctx.abort("internal error; reference = relay");
   }
 }
 

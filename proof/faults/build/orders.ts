@@ -17,8 +17,11 @@ export type Orders = {
 /** The process halts when it reaches `point` for the `nth` time, counted from 1. */
 export type CrashPoint = { point: string; nth: number };
 
-/** Dependencies that can fail. `sql`, `sync` and `set_alarm` belong to the object's own storage. */
-export type Seam = "d1" | "r2" | "tenant" | "object" | "sql" | "sync" | "set_alarm";
+/**
+ * Dependencies that can fail. `sql`, `sync` and `set_alarm` belong to the object's own storage. A
+ * `relay` that fails ends with all its requests; the call text is `before`, `headers` or `chunk`.
+ */
+export type Seam = "d1" | "r2" | "tenant" | "object" | "sql" | "sync" | "set_alarm" | "relay";
 
 /**
  * A failure of the next `times` calls of a seam whose call text contains `match`. The call text is,
@@ -54,6 +57,8 @@ export type Observations = {
 
 export const NO_OBSERVATIONS: Observations = { reached: {}, met: [], wrongTimes: 0, lateAlarms: 0 };
 
+/** Header with the id of the relay, which the test build adds to each request of a relay. */
+export const RELAY_HEADER = "x-relay";
 /** Path at which the harness controls the test build. The service has no such route. */
 export const CONTROL_PATH = "/__faults";
 /** The process prints this text and the name of the crash point when it halts. */

@@ -6,13 +6,13 @@ import { Watcher } from "../../../tests/e2e/support/watcher";
 import { within } from "../../../simulated/service/within";
 import type { Script } from "../../../simulated/providers/reply";
 import { startSimulatedProviders } from "../../../simulated/providers/server";
-import { MOST_AWAITING_HEADERS } from "../runs/judge";
 import { RunGroup } from "../runs/run-group";
 import type { Run } from "../runs/run";
 import { type LoudProvider, startLoudProvider } from "./loud-provider";
 import { MemoryProbe } from "./memory";
 import { peakUntil } from "./peak";
 import { type ResetCounts, connectAndReset } from "./sockets";
+import { MOST_AWAITING_HEADERS } from "../runs/judge";
 import { verdictOf } from "./verdict-of";
 import type { World } from "./world";
 import { eventsPath, sessionPath } from "../../../src/protocol/paths";
@@ -204,9 +204,9 @@ export async function playSlowReaders(world: World): Promise<string[]> {
     return [
       // The list of requests is empty: this provider counts only how many requests waited.
       ...(await verdictOf(id, world, () => [])),
-      ...(mostWaiting <= MOST_AWAITING_HEADERS.models
+      ...(mostWaiting <= MOST_AWAITING_HEADERS.relay
         ? []
-        : [`I14: ${mostWaiting} requests waited for headers at once`]),
+        : [`I14: ${mostWaiting} requests of a relay waited for headers at once`]),
       ...(wrong === 0
         ? []
         : [`I1: ${wrong} of ${SLOW_READERS} slow readers did not receive the log`]),

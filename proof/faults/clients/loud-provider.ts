@@ -2,6 +2,7 @@ import { once } from "node:events";
 import { createServer } from "node:http";
 import { text } from "node:stream/consumers";
 import { z } from "zod";
+import { relayOf } from "../runs/tool-records";
 
 /** Nearly the longest allowed answer. */
 const ANSWER_CHARS = 120_000;
@@ -25,7 +26,7 @@ export type LoudProvider = {
   /** Pauses all models in the middle of their replies until `resume`. They start paused. */
   pause(): void;
   resume(): void;
-  /** The most requests that waited for their headers at the same time. */
+  /** The most requests of one relay that waited for their headers at the same time. */
   mostWaiting(): number;
   close(): Promise<void>;
 };
@@ -36,12 +37,12 @@ export type LoudProvider = {
  */
 export async function startLoudProvider(): Promise<LoudProvider> {
   let calls = 0;
-  const waiting = new Set<object>();
+  const waiting = new Map<object, string | null>();
   let mostWaiting = 0;
   let gate = Promise.withResolvers<void>();
   const server = createServer(async (req, res) => {
-    waiting.add(res);
-    mostWaiting = Math.max(mostWaiting, waiting.size);
+    waiting.set(res, relayOf(req.headers));
+    mostWaiting = Math.max(mostWaiting, mostInOneRelay(waiting));
     res.once("close", () => waiting.delete(res));
     const { tools } = BodySchema.parse(JSON.parse(await text(req)));
     const offered = new Map(tools.map((tool) => [tool.function.name, tool.function.parameters]));
@@ -94,6 +95,9 @@ export async function startLoudProvider(): Promise<LoudProvider> {
     },
   };
 }
+
+const mostInOneRelay = (waiting: ReadonlyMap<object, string | null>): number =>
+  Math.max(...[...Map.groupBy(waiting.values(), (relay) => relay)].map(([, some]) => some.length));
 
 /** One character beyond Latin-1 makes the runtime store the text with two bytes per character. */
 const longText = (nth: number): string =>

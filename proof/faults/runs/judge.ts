@@ -19,15 +19,15 @@ import {
 } from "../../../simulated/providers/ledger";
 import type { Run } from "./run";
 import { exposureProblems } from "./exposure";
-import { reachedTools, type ToolRequest, toolProblems } from "./tool-records";
+import { reachedTools, relayOf, type ToolRequest, toolProblems } from "./tool-records";
 import { fileAccessProblems } from "./file-accesses";
 
 /**
- * The platform lets six requests of an object wait for headers at once. The service uses at most
- * five of them: four for model calls, and one for a request to a tool server (I14).
+ * The platform lets six requests of an object wait for headers at once. At most four requests of a
+ * relay wait, and at most one that the session itself sent to a provider or a tool server (I14).
  */
-export const MOST_AWAITING_HEADERS = { models: 4, inAll: 5 } as const;
-/** A request that begins so soon after an acknowledged cancel may already have been in flight. */
+export const MOST_AWAITING_HEADERS = { relay: 4, session: 1 } as const;
+/** A provider may receive a request this long after the service acknowledged a cancel. */
 const IN_FLIGHT_MS = 150;
 const CLOSED_WITHIN_MS = 2_000;
 
@@ -111,7 +111,7 @@ export async function waitForClosedRequests(
   while (isOpen() && performance.now() < giveUpAt) await sleep(20);
 }
 
-/** Problems of a session that must be erased, and of everything that it did before. */
+/** Checks that a session was erased, and everything that it did before. */
 async function judgeErased(run: FinishedRun): Promise<string[]> {
   const [full] = run.watchers;
   const seen = (full?.frames ?? []).map(toEvent);
@@ -125,13 +125,16 @@ async function judgeErased(run: FinishedRun): Promise<string[]> {
     ...(status === 404 ? [] : [`the erased session answers ${status}`]),
     ...(listed.length === 0 ? [] : ["the erased session is listed"]),
     ...requestsAfterEnd([...run.requests(), ...run.toolRequests()], run.erasedAt),
-    // The rest of the log is gone, so the time of an agent's first answer is unknown.
+    // The log is gone, so the check cannot use the times of answers: `isClockRight` is false.
     ...exposureProblems(seen, run.requests(), { canary: run.canary, isClockRight: false }),
     ...keyLeaks(full?.frames ?? [], run.canary),
   ];
 }
 
-/** I1: each client's stream equals the log, byte for byte. */
+/**
+ * I1: each client's stream equals the part of the log that it asked for, byte for byte. The last
+ * client asked for the first turn without deltas.
+ */
 function streamProblems(run: FinishedRun, log: readonly Buffer[]): string[] {
   const firstTurn = log.slice(1, log.findIndex((frame) => isTerminal(toEvent(frame).type)) + 1);
   const summary = firstTurn.filter((frame) => toEvent(frame).type !== "stream.delta");
@@ -268,29 +271,28 @@ function tokenProblems(requests: readonly RecordedRequest[], cap: number | undef
     : [`I11: ${taken} tokens were charged under a cap of ${cap}`];
 }
 
-/** I14: limits of the model requests, and of all requests, that wait for headers at once. */
+/** I14: limits of the requests of each object that wait for headers at the same time. */
 export function concurrencyProblems(
   models: readonly RecordedRequest[],
   tools: readonly ToolRequest[] = [],
 ): string[] {
-  const [ofModels, inAll] = [
-    peakAwaitingHeaders(models),
-    peakAwaitingHeaders([...models, ...tools]),
+  const requests = [
+    ...models.map(({ headers, ...request }) => ({ ...request, relay: relayOf(headers) })),
+    ...tools,
   ];
-  return [
-    ...(ofModels <= MOST_AWAITING_HEADERS.models
-      ? []
-      : [`I14: ${ofModels} requests for models waited for headers at once`]),
-    ...(inAll <= MOST_AWAITING_HEADERS.inAll
-      ? []
-      : [`I14: ${inAll} requests in all waited for headers at once`]),
-  ];
+  return [...Map.groupBy(requests, ({ relay }) => relay)].flatMap(([relay, some]) => {
+    const most = peakAwaitingHeaders(some);
+    const limit = relay === null ? MOST_AWAITING_HEADERS.session : MOST_AWAITING_HEADERS.relay;
+    const sender = relay === null ? "the session" : `relay ${relay.slice(0, 8)}`;
+    return most <= limit ? [] : [`I14: ${most} requests of ${sender} waited for headers at once`];
+  });
 }
 
 /**
  * I15: after a cancel or an erase is acknowledged, no request begins, and open requests are closed
- * soon. `at`: time of the acknowledgement, Unix ms; `null` if there was none. Exceptions: cancel
- * messages to tool servers may begin, and a listening request stays open as long as its connection.
+ * soon. `at`: time of the acknowledgement, Unix ms; `null` if there was none. Exceptions: messages
+ * that leave a call or a tool server may begin, and a listening request stays open as long as its
+ * connection.
  */
 export function requestsAfterEnd(
   requests: readonly (RecordedRequest | ToolRequest)[],
@@ -387,4 +389,4 @@ function labelLeaks(requests: readonly RecordedRequest[]): string[] {
 const listingProblems = (listed: readonly string[], { session }: FinishedRun): string[] =>
   listed.length === 1 && listed[0] === session
     ? []
-    : [`I2: ${session} is listed as ${JSON.stringify(listed)}`];
+    : [`I2: the list should contain only ${session}, and contains ${JSON.stringify(listed)}`];

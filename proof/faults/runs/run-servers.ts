@@ -7,7 +7,7 @@ import { startSimulatedProviders } from "../../../simulated/providers/server";
 import type { RunServers } from "./kinds";
 import { MODELS } from "./models";
 import { toolPorts } from "./tool-ports";
-import { purposeOf } from "./tool-records";
+import { purposeOf, relayOf } from "./tool-records";
 
 /** Starts all servers on loopback. */
 export async function startRunServers(): Promise<RunServers> {
@@ -34,7 +34,11 @@ export async function startRunServers(): Promise<RunServers> {
       recorders
         .flatMap(({ requests }) => requests)
         .filter(({ received }) => received.path.endsWith(`/${mark}`))
-        .map(({ received, ...times }) => ({ ...times, purpose: purposeOf(received) })),
+        .map(({ received, ...times }) => ({
+          ...times,
+          relay: relayOf(received.headers),
+          purpose: purposeOf(received),
+        })),
     close: async () => {
       await Promise.all([providers.close(), ...recorders.map((recorder) => recorder.close())]);
       await Promise.all(servers.map((one) => one.close()));

@@ -14,7 +14,7 @@ import type { Reply, PatientClient } from "../patient-client";
 import { type Kind, type KindName, kindOf, type RunServers } from "./kinds";
 import { CANARY } from "./left-on-disk";
 import { keyOf } from "./exposure";
-import type { ToolRequest } from "./tool-records";
+import { relayOf, type ToolRequest } from "./tool-records";
 
 /**
  * Under each of these caps, the third call of the run must wait for the first two. The smallest cap
@@ -159,7 +159,11 @@ export class Run {
     const { tools, providers } = this.#options;
     const overHttp = tools.reached().filter(({ key }) => key.startsWith(`${this.session}_`));
     return [
-      ...overHttp.map((call) => ({ ...call, purpose: "work" as const })),
+      ...overHttp.map(({ headers, ...call }) => ({
+        ...call,
+        relay: relayOf(headers),
+        purpose: "work" as const,
+      })),
       ...providers.toolRequests(this.mark),
     ];
   }

@@ -3,14 +3,25 @@ import type { ReachedTool } from "../../../checker/types";
 import type { ReceivedRequest } from "../../../simulated/raw-server";
 import type { RequestTimes } from "../../../simulated/providers/ledger";
 import type { ReceivedCall } from "../../../simulated/providers/tool-server";
+import { RELAY_HEADER } from "../build/orders";
 import { callIdentityOf } from "./file-accesses";
 
 /**
- * A request that reached the server of a tool. `leaving`: reports only that a call or the
+ * A request that reached the server of a tool. `relay`: the relay that sent it; `null` if the
+ * session sent it itself. `leaving`: reports only that a call or the
  * connection has ended. `listening`: receives the server's messages and stays open as long as the
  * connection. `work`: any other request.
  */
-export type ToolRequest = RequestTimes & { purpose: "work" | "leaving" | "listening" };
+export type ToolRequest = RequestTimes & {
+  relay: string | null;
+  purpose: "work" | "leaving" | "listening";
+};
+
+/** The relay that sent a request to the test build's providers or tool servers. */
+export const relayOf = (headers: ReceivedRequest["headers"]): string | null => {
+  const relay = headers[RELAY_HEADER];
+  return typeof relay === "string" ? relay : null;
+};
 
 /** The purpose of a message to a tool server. */
 export function purposeOf({

@@ -26,7 +26,7 @@ const UNTIL_2038_MS = Date.UTC(2038, 0, 19, 3, 14, 7) - Date.now();
 /** More calls than any run makes, so that the failure meets all of them. */
 const ALL_CALLS = 1_000;
 
-/** Faults of the service's storage, alarm and clock. */
+/** Faults of the service's storage, alarm, clock and relays. */
 export const STORAGE_FAULTS: readonly StorageFault[] = [
   {
     row: "R2 and D1",
@@ -297,5 +297,23 @@ export const STORAGE_FAULTS: readonly StorageFault[] = [
     name: "it is the year 2038",
     kinds: ["story", "again"],
     from: { skewMs: UNTIL_2038_MS },
+  },
+  {
+    row: "Relay",
+    name: "relays end before they send a request",
+    kinds: ["story", "mixed", "again"],
+    from: withFailures(failing("relay", "fails", { match: "before", times: 3 })),
+  },
+  {
+    row: "Relay",
+    name: "relays end when the headers of a response arrive",
+    kinds: ["story", "mixed", "cancelled"],
+    from: withFailures(failing("relay", "fails", { match: "headers", times: 3 })),
+  },
+  {
+    row: "Relay",
+    name: "relays end in the middle of replies",
+    kinds: ["story", "mixed", "rejected", "again"],
+    from: withFailures(failing("relay", "fails", { match: "chunk", times: 4 })),
   },
 ];

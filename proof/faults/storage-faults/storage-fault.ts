@@ -24,8 +24,8 @@ export type Step = { afterMs: number } & (
  * A fault of the service's environment during runs. Each run must still end as its kind requires.
  */
 export type StorageFault = {
-  /** The row of robustness.md §3. */
-  row: "R2 and D1" | "Alarm" | "Clock" | "Storage" | "Eviction";
+  /** The part of the environment that fails. */
+  row: "R2 and D1" | "Alarm" | "Clock" | "Storage" | "Eviction" | "Relay";
   name: string;
   kinds: readonly KindName[];
   /** Orders in force before the first request. */

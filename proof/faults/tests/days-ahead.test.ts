@@ -32,5 +32,5 @@ it.each<{ name: string; fault: Partial<StorageFault>; isAhead: boolean }>([
 it("no fault is left out, and only the year 2038 comes first", () => {
   const { ahead, others } = byDaysAhead(STORAGE_FAULTS);
   expect(ahead.map(({ name }) => name)).toEqual(["it is the year 2038"]);
-  expect([...others, ...ahead]).toEqual(STORAGE_FAULTS);
+  expect(new Set([...others, ...ahead])).toEqual(new Set(STORAGE_FAULTS));
 });

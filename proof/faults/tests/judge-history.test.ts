@@ -1,6 +1,7 @@
 import { readFileSync } from "node:fs";
 import path from "node:path";
 import { describe, expect, it } from "vitest";
+import { RELAY_HEADER } from "../build/orders";
 import { judgeHistory, type PlayedHistory } from "../clients/judge-history";
 import type { Operation, OperationResult } from "../clients/linear";
 import { newRecord, type RecordedRequest } from "../../../simulated/providers/ledger";
@@ -71,7 +72,7 @@ const requestOf = (
     format: "openai-chat",
     model: "model-1",
     path: "/",
-    headers: {},
+    headers: { [RELAY_HEADER]: "a" },
     body: { question },
     startedAt,
   }),
@@ -231,7 +232,7 @@ const SOUND: readonly { name: string; changed: Partial<PlayedHistory> }[] = [
     name: "cancelled, with open requests closed within two seconds",
     changed: requests(requestOf(FIRST, CANCELLED_AT - 9, CANCELLED_AT + 1_900)),
   },
-  { name: "with four waiting requests at once", changed: requests(...waitingRequests(4)) },
+  { name: "with four waiting requests", changed: requests(...waitingRequests(4)) },
 ];
 
 const ROWS: readonly { name: string; changed: Partial<PlayedHistory>; wrong: string }[] = [
@@ -335,7 +336,7 @@ const ROWS: readonly { name: string; changed: Partial<PlayedHistory>; wrong: str
     wrong: "requests for model-1 arrived, the log started",
   },
   {
-    name: "five waiting requests at once",
+    name: "five waiting requests",
     changed: requests(...waitingRequests(5)),
     wrong: "I14: 5 requests",
   },

@@ -1,20 +1,27 @@
 import { describe, expect, it } from "vitest";
 import { type FinishedRun, judgeRun } from "../runs/judge";
+import { RELAY_HEADER } from "../build/orders";
 import { purposeOf, type ToolRequest } from "../runs/tool-records";
 import { END_AT, recordedRun, ofKind, REQUESTS, requestOf } from "./recorded-run";
 
 /** Checks of concurrent requests, and of requests after a cancel or an erase. */
 
-const concurrentRequests = (count: number) =>
-  Array.from({ length: count }, () =>
-    requestOf("another", { startedAt: 1, firstByteAt: 9, endedAt: 10 }),
-  );
-/** Concurrent requests to tool servers, which begin a little later. */
-const concurrentToolRequests = (count: number) =>
+/** Concurrent requests of a relay. */
+const concurrentRequests = (count: number, relay = "a") =>
+  Array.from({ length: count }, () => {
+    const request = requestOf("another", { startedAt: 1, firstByteAt: 9, endedAt: 10 });
+    return { ...request, headers: { ...request.headers, [RELAY_HEADER]: relay } };
+  });
+/**
+ * Concurrent requests to tool servers, which begin a little later. `relay`: `null` if the session
+ * itself sends them.
+ */
+const concurrentToolRequests = (count: number, relay: string | null) =>
   Array.from({ length: count }, () => ({
     startedAt: 2,
     firstByteAt: null,
     endedAt: 10,
+    relay,
     purpose: "work" as const,
   }));
 /**
@@ -25,7 +32,7 @@ const toolRequest = (
   fromMs: number,
   endedAt: number | null,
   purpose: ToolRequest["purpose"] = "work",
-) => [{ startedAt: END_AT + fromMs, firstByteAt: null, endedAt, purpose }];
+) => [{ startedAt: END_AT + fromMs, firstByteAt: null, endedAt, relay: "a", purpose }];
 const requestOpenUntil = (ms: number) => [
   requestOf("another", { startedAt: END_AT - 10, firstByteAt: END_AT, endedAt: END_AT + ms }),
 ];
@@ -38,14 +45,16 @@ const RIGHT: readonly { name: string; changed: Partial<FinishedRun> }[] = [
     changed: { cancelledAt: END_AT },
   },
   {
-    name: "with four waiting requests at once",
-    changed: { requests: () => [...REQUESTS, ...concurrentRequests(4)] },
+    name: "with four waiting requests in each of two relays",
+    changed: {
+      requests: () => [...REQUESTS, ...concurrentRequests(4), ...concurrentRequests(4, "b")],
+    },
   },
   {
-    name: "with four waiting requests at providers and one at a tool server",
+    name: "with four waiting requests of a relay and one of the session itself",
     changed: {
       requests: () => [...REQUESTS, ...concurrentRequests(4)],
-      toolRequests: () => concurrentToolRequests(1),
+      toolRequests: () => concurrentToolRequests(1, null),
     },
   },
   {
@@ -72,17 +81,22 @@ const RIGHT: readonly { name: string; changed: Partial<FinishedRun> }[] = [
 
 const WRONG: readonly { name: string; changed: Partial<FinishedRun>; wrong: string }[] = [
   {
-    name: "five waiting requests at once",
+    name: "five waiting requests in one relay",
     changed: { requests: () => concurrentRequests(5) },
-    wrong: "I14: 5 requests",
+    wrong: "I14: 5 requests of relay a",
   },
   {
-    name: "six waiting requests at once, some of them at tool servers",
+    name: "six waiting requests in one relay, some of them at tool servers",
     changed: {
       requests: () => concurrentRequests(4),
-      toolRequests: () => concurrentToolRequests(2),
+      toolRequests: () => concurrentToolRequests(2, "a"),
     },
-    wrong: "I14: 6 requests in all",
+    wrong: "I14: 6 requests of relay a",
+  },
+  {
+    name: "two waiting requests of the session itself",
+    changed: { toolRequests: () => concurrentToolRequests(2, null) },
+    wrong: "I14: 2 requests of the session",
   },
   {
     name: "a tool's request that began after the cancel",

@@ -117,15 +117,15 @@ export const CORRECT_LOGS: readonly CorrectLog[] = [
     script: "agent-failing",
     corruption: all(
       changes("call.failed", { retry_at: START + 61_101 }, 2),
-      delays("call.started", 59_493, 4),
+      delays("call.started", 59_897, 4),
     ),
     outside: { waitsAsked: new Map([["call_1_1_2_1_1_1", 60_000]]) },
   },
   {
     name: "a retry exactly when its provider asked",
     script: "agent-failing",
-    corruption: changes("call.failed", { retry_at: START + 1_608 }, 2),
-    outside: { waitsAsked: new Map([["call_1_1_2_1_1_1", 507]]) },
+    corruption: changes("call.failed", { retry_at: START + 1_204 }, 2),
+    outside: { waitsAsked: new Map([["call_1_1_2_1_1_1", 103]]) },
   },
   {
     name: "20 progress notifications, a second apart",

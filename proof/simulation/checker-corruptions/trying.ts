@@ -71,7 +71,7 @@ export const TRYING: readonly Row[] = [
   {
     name: "a try one millisecond too early",
     script: FAILING,
-    corruption: changes("call.failed", { retry_at: START + 1_609 }, 2),
+    corruption: changes("call.failed", { retry_at: START + 1_205 }, 2),
     invariant: "tries",
   },
   {

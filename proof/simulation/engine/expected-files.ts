@@ -3,7 +3,7 @@ import type { EventOf } from "../../../src/protocol/events";
 import type { StoredSnapshots } from "../../../simulated/stored-snapshots";
 import type { NumberedEvent } from "../../../checker";
 import type { Workspace } from "../../../checker/types";
-import type { ReceivedRequest } from "./providers";
+import type { ReceivedRequest } from "./received-request";
 
 /**
  * The files that answers and final texts must have. They are computed by the protocol's rules from

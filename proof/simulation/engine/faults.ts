@@ -13,6 +13,8 @@ export const FAULTS = [
   ...["crash_in_stream", "crash_in_alarm", "crash_in_boot", "crash_at_random"],
   // Platform.
   ...["disk_error", "slow_disk", "alarm_late", "alarm_twice", "clock_forward", "clock_back"],
+  // A relay of the session ends, with all its requests. The session itself goes on.
+  "relay_lost",
   // Providers.
   ...[
     "connect_refused",

@@ -1,7 +1,7 @@
 import type { NumberedEvent } from "../../../checker";
 import { isTerminal } from "../../../src/protocol/events";
 import type { OutsideCheck } from "./outside";
-import type { ReceivedRequest } from "./providers";
+import type { ReceivedRequest } from "./received-request";
 
 /** Maximum time between two events of a run after the last fault. */
 const MAX_PAUSE_MS = 60_000;

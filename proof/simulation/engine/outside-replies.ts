@@ -1,6 +1,6 @@
 import type { NumberedEvent } from "../../../checker";
 import type { OutsideCheck } from "./outside";
-import type { ReceivedRequest } from "./providers";
+import type { ReceivedRequest } from "./received-request";
 
 /**
  * Decisions match the replies that the provider sent. A call of the reply contains the exact text

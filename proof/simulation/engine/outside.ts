@@ -160,23 +160,51 @@ const requestsOf = ({ platform: { providers, tools } }: RunRecord) => [
 ];
 
 /**
- * I14: at most four requests wait for response headers at the same time. Resumed calls and tool
- * calls count, too.
+ * I14: at most four requests of a relay wait for response headers at the same time. Resumed calls
+ * and tool calls count, too.
  */
-export const i14Slots: OutsideCheck = (run) => {
-  const edges = requestsOf(run).flatMap(({ sentAt, headersAt, endedAt }) => [
+export const i14Slots: OutsideCheck = (run) =>
+  [...Map.groupBy(requestsOf(run), ({ relay }) => relay)].flatMap(([relay, requests]) => {
+    const most = mostWaiting(requests);
+    return most <= 4
+      ? []
+      : [`${most} requests of relay ${relay} waited for headers at the same time`];
+  });
+
+/** Maximum number of requests that wait for headers at the same time. */
+function mostWaiting(requests: ReturnType<typeof requestsOf>): number {
+  const edges = requests.flatMap(({ sentAt, headersAt, endedAt }) => [
     { at: sentAt, step: 1 },
     { at: headersAt ?? endedAt ?? Number.POSITIVE_INFINITY, step: -1 },
   ]);
   edges.sort((a, b) => a.at - b.at || a.step - b.step);
-  let waiting = 0;
-  let most = 0;
+  let [waiting, most] = [0, 0];
   for (const { step } of edges) {
     waiting += step;
     most = Math.max(most, waiting);
   }
-  return most <= 4 ? [] : [`${most} requests waited for headers at once`];
+  return most;
+}
+
+/**
+ * A call that ended because its relay was lost is an interrupted call: neither a failure of its
+ * provider nor a complete reply.
+ */
+export const lostRelaysInterrupt: OutsideCheck = ({ log, platform }) => {
+  const requests = platform.providers.received.filter(({ kind }) => kind !== "stop");
+  const lastRequests = new Map(requests.map((request) => [request.call, request]));
+  return log.flatMap((event) =>
+    event.type === "call.failed" &&
+    lastRequests.get(event.call)?.isRelayLost &&
+    !isInterruption(event.class)
+      ? [`${event.call}, whose relay was lost, failed as ${event.class}`]
+      : [],
+  );
 };
+
+/** A call may also have been cancelled before the loss was noticed. */
+const isInterruption = (failure: string): boolean =>
+  failure === "interrupted" || failure === "cancelled";
 
 /** Time limit for the close of open requests after the user cancelled. */
 const CLOSED_WITHIN_MS = 2_000;

@@ -7,7 +7,6 @@ import { ModelCalls } from "../../../durable-objects/session/calls/model-calls";
 import { createTables } from "../../../durable-objects/session/session-tables";
 import type { TurnPlace } from "../../../durable-objects/session/log/session-log";
 import { RateWaits } from "../../../durable-objects/session/calls/rate-waits";
-import type { Network } from "../../../durable-objects/shared/outgoing";
 import type { SettledTurn } from "../../../durable-objects/tenant/tenant-api";
 import {
   hasAllListings,
@@ -24,7 +23,7 @@ import { SimulatedBucket } from "./bucket";
 import { Disk, DiskError, ProcessGone } from "../../../simulated/disk";
 import type { Fault, Faults } from "./faults";
 import { Gate } from "./gate";
-import { Providers } from "./providers";
+import { type CallNetwork, Providers } from "./providers";
 import { type SessionSetup, type EngineSituation, SESSION } from "./engine-situation";
 import { Tenant } from "./tenant";
 import { ToolServer } from "./tools";
@@ -289,10 +288,10 @@ export class Platform {
     };
   }
 
-  #modelCalls(parts: SessionParts, rates: RateWaits, network: Network): ModelCalls {
+  #modelCalls(parts: SessionParts, rates: RateWaits, network: CallNetwork): ModelCalls {
     const { coordinator, facts, calls, points, workspaces, now } = parts;
     return new ModelCalls({
-      ...{ session: coordinator, facts, calls, points, workspaces, now, rates, network },
+      ...{ session: coordinator, facts, calls, points, workspaces, now, rates, ...network },
       probes: null,
       keyOf: ({ backend }) => ({
         ok: true,

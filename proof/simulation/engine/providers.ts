@@ -2,60 +2,21 @@ import { Continuity } from "../../../simulated/providers/continuity";
 import type { Failure } from "../../../simulated/providers/reply";
 import { type Json, RequestRefusal } from "../../../simulated/providers/dialect";
 import { type Situation, toSituation } from "../../../simulated/providers/situation";
-import { inProvidersWords, type Network } from "../../../durable-objects/shared/outgoing";
+import type { CallRelay } from "../../../durable-objects/session/calls/relays";
+import { inProvidersWords, type NetworkOver } from "../../../durable-objects/shared/outgoing";
 import { UnreachableOriginError } from "../../../src/outgoing/address-guard";
 import { Chance } from "../../../simulated/chance";
 import { drawFailure } from "./failures";
 import { type Fault, type Faults, hash } from "./faults";
-import { type Ending, type ModelReply, replyOfModel, sentPartOf } from "./model";
+import { Delivery } from "./delivery";
+import { replyOfModel, sentPartOf } from "./model";
 import { type EngineSituation, SEARCH_TOKENS } from "./engine-situation";
-import {
-  BREAKS,
-  type Charge,
-  connectionReset,
-  cutAt,
-  encoder,
-  EVENTS,
-  INSTANT,
-  type Plan,
-  rechunked,
-  responseOf,
-  withGarbage,
-} from "./plan";
+import { BREAKS, cutAt, encoder, EVENTS, INSTANT, type Plan, rechunked, withGarbage } from "./plan";
+import type { ReceivedRequest } from "./received-request";
 import type { VirtualTime } from "./virtual-time";
 import { DIALECTS, type WireFormat } from "./wire";
 import { maxSearches } from "./wire/anthropic";
 import { sentText } from "../../../tests/providers/sent-body";
-
-/** A request in a provider's record. Times are times of the simulated world. */
-export type ReceivedRequest = {
-  /** Index of the agent. */
-  agent: number;
-  /** Id of the model call. */
-  call: string;
-  /** Asks for a new reply or for the rest of a background reply, or stops a background reply. */
-  kind: "reply" | "rest" | "stop";
-  /** `null` if the provider could not read the request. */
-  stage: Situation["stage"] | null;
-  body: string;
-  headers: string;
-  origin: string;
-  sentAt: number;
-  headersAt: number | null;
-  endedAt: number | null;
-  /** Time of the last chunk of the reply. */
-  chunkAt: number | null;
-  /** The delay that the provider requests before a retry; 0 if none. */
-  retryAfterMs: number;
-  /** The tool calls and decisions of the reply, in order. A cut call is incomplete. */
-  calls: ModelReply["calls"];
-  /** The reply's finish reason; `null` if there is no reply. */
-  finish: Ending | null;
-  /** The charge so far, which grows while the provider writes; `null` if nothing is charged. */
-  charged: Charge | null;
-  /** Why the provider would reject the request by its own rules; `null` if it would not. */
-  rejection: string | null;
-};
 
 type Options = {
   situation: EngineSituation;
@@ -70,6 +31,9 @@ type Options = {
   /** Kills the process if the fault strikes now. Returns whether it killed the process. */
   crashIf: (fault: Fault) => boolean;
 };
+
+/** The network of one call, see `ModelCalls`. */
+export type CallNetwork = { networkOver: NetworkOver; relayOf: (relay: number) => CallRelay };
 
 /** A request that is being answered. `search`: the parameters of its URL. */
 type Exchange = {
@@ -92,8 +56,7 @@ export class Providers {
   readonly #options: Options;
   /** What each agent's provider has sent, to check what comes back. */
   readonly #memories: Continuity[];
-  /** Functions that close the open connections. */
-  readonly #open = new Set<() => void>();
+  readonly #open = new Set<Delivery>();
   /** The frames of background replies, by id. */
   readonly #background = new Map<string, Uint8Array[]>();
   /** The number of the process that sends requests. It increases with each crash. */
@@ -107,12 +70,12 @@ export class Providers {
   /** Must be called when the process crashes. Closes its connections. */
   disconnect(): void {
     this.#life += 1;
-    for (const close of [...this.#open]) close();
+    for (const delivery of [...this.#open]) delivery.close();
     this.#open.clear();
   }
 
   /** The network of one call of an agent. */
-  networkFor(agent: number, call: string): Network {
+  networkFor(agent: number, call: string): CallNetwork {
     const { gate, crashIf, faults, time } = this.#options;
     let life = this.#life;
     const guard = inProvidersWords(async (url, signal, send) => {
@@ -124,12 +87,14 @@ export class Providers {
       if (faults.strikes("connect_refused")) throw new UnreachableOriginError(url.host);
       return send();
     });
-    const fetch: Network["fetch"] = (input, init) => {
+    const send = (relay: number, ...[input, init]: Parameters<typeof fetch>) => {
       const sentInLife = life;
       const url = new URL(String(input instanceof Request ? input.url : input));
       const request: ReceivedRequest = {
         agent,
         call,
+        relay,
+        isRelayLost: false,
         kind: init?.method === "GET" ? "rest" : url.pathname.endsWith("/cancel") ? "stop" : "reply",
         stage: null,
         body: sentText(init?.body),
@@ -146,76 +111,49 @@ export class Providers {
         rejection: null,
       };
       this.received.push(request);
-      return this.#exchange({
+      const response = this.#exchange({
         request,
         search: url.searchParams,
         signal: init?.signal ?? null,
         path: url.pathname,
         isDead: () => sentInLife !== this.#life,
       });
+      return { request, response };
     };
-    return { guard, fetch };
+    return {
+      networkOver: (fetch) => ({ guard, fetch }),
+      relayOf: (relay) => {
+        let latest: ReceivedRequest | null = null;
+        return {
+          fetch: (input, init) => {
+            const { request, response } = send(relay, input, init);
+            latest = request;
+            return response;
+          },
+          wasLost: async () => latest?.isRelayLost ?? false,
+        };
+      },
+    };
   }
 
-  #exchange(exchange: Exchange): Promise<Response> {
-    const { request, signal } = exchange;
-    const { time, crashIf } = this.#options;
-    const { promise, resolve, reject } = Promise.withResolvers<Response>();
-    const plan = this.#options.faults.replyingTo(request.agent, () => this.#plan(exchange));
-    let body: ReadableStreamDefaultController<Uint8Array> | null = null;
-    let stop = (): void => {};
-    const close = (): void => {
-      stop();
-      if (plan.ending === "lost" || (plan.isBackground && request.charged))
-        request.charged = plan.charged;
-      request.endedAt ??= time.now;
-      this.#open.delete(close);
-      // The listener would keep the memory of a crashed process alive.
-      signal?.removeEventListener("abort", onAbort);
+  #exchange({ request, signal, isDead, ...exchange }: Exchange): Promise<Response> {
+    const { time, faults, crashIf } = this.#options;
+    const plan = faults.replyingTo(request.agent, () =>
+      this.#plan({ request, signal, isDead, ...exchange }),
+    );
+    const losesRelay = (): boolean => {
+      const isStruck = faults.strikes("relay_lost");
+      if (isStruck)
+        for (const other of [...this.#open])
+          if (other.request.relay === request.relay) other.loseRelay();
+      return isStruck;
     };
-    const isOpen = (): boolean => !exchange.isDead() && request.endedAt === null;
-    const fail = (why: unknown): void => {
-      if (!isOpen()) return;
-      close();
-      reject(why);
-      body?.error(why);
-    };
-    const onAbort = (): void => fail(signal?.reason);
-    this.#open.add(close);
-    signal?.addEventListener("abort", onAbort);
-    const schedule = (ms: number, run: () => void): void => {
-      stop = time.timeline.schedule(time.now + ms, () => isOpen() && run());
-    };
-    const respond = (): void => {
-      request.headersAt = time.now;
-      const start = (controller: ReadableStreamDefaultController<Uint8Array>): void => {
-        body = controller;
-      };
-      resolve(responseOf(plan, { start, cancel: close }));
-      if (plan.charged) request.charged = { ...plan.charged, output: 0 };
-      if (crashIf("crash_after_headers")) return;
-      schedule(plan.gapMs, () => write(0));
-    };
-    const write = (nth: number): void => {
-      const frame = plan.frames[nth];
-      if (frame === undefined) return finish();
-      if (plan.charged && request.charged)
-        request.charged.output = writtenOf(plan.charged, (nth + 1) / plan.whole);
-      request.chunkAt = time.now;
-      body?.enqueue(frame);
-      if (nth > 0 && crashIf("crash_in_stream")) return;
-      schedule(plan.gapMs, () => write(nth + 1));
-    };
-    const finish = (): void => {
-      if (plan.ending === "hang") return;
-      if (plan.charged && plan.ending === "complete") request.charged = plan.charged;
-      close();
-      plan.ending === "reset" ? body?.error(connectionReset()) : body?.close();
-    };
-    const lose = (): void => fail(new Error("Network connection lost."));
-    const begin = plan.ending === "lost" ? lose : respond;
-    if (Number.isFinite(plan.afterMs)) schedule(plan.afterMs, begin);
-    return promise;
+    const delivery = new Delivery({
+      ...{ request, signal, isDead, plan, time, crashIf, losesRelay },
+      onEnd: () => this.#open.delete(delivery),
+    });
+    this.#open.add(delivery);
+    return delivery.response;
   }
 
   /** Plans the response to a request. */
@@ -367,6 +305,3 @@ export class Providers {
 }
 
 const never = (): Promise<never> => new Promise(() => {});
-
-/** The output tokens that are written after a share of the frames. */
-const writtenOf = ({ output }: Charge, share: number): number => Math.ceil(output * share);

@@ -11,6 +11,8 @@ import type { VirtualTime } from "./virtual-time";
 
 /** A request that the server received. Times are times of the simulated world. */
 export type ToolRequest = ReachedTool & {
+  /** Number of the relay that sent the request. */
+  relay: number;
   sentAt: number;
   headersAt: number | null;
   endedAt: number | null;
@@ -167,7 +169,7 @@ export class ToolServer {
     const { session: _, toolCall, ...rest } = place;
     const request: ToolRequest = {
       ...{ ...rest, tool_call: toolCall, name: rule.name, key: idempotencyKey, answered: false },
-      ...{ sentAt: time.now, headersAt: null, endedAt: null },
+      ...{ relay: context.relay ?? 0, sentAt: time.now, headersAt: null, endedAt: null },
     };
     this.received.push(request);
     this.#open.add(request);

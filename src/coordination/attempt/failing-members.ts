@@ -1,9 +1,9 @@
 import { type AgentState, isLive, type TurnState } from "../state";
 
 /**
- * How long a team waits for a member whose calls fail. A member is failing from its first failed try
- * until one of its calls completes. While any other member works, the team waits without limit. Once
- * all other members have decided, the failing member has a grace.
+ * How long a team waits for a member whose calls fail. A member is failing from its first failed
+ * try until one of its calls completes. While any other member works, the team waits without limit.
+ * Once all other members have decided, the failing member has a grace.
  */
 
 /** Unix ms. */
@@ -38,8 +38,8 @@ const hasTriedSince = ({ failing }: AgentState, { startsAt }: Grace): boolean =>
 
 /**
  * Whether the team gives up a failing member at the time `at`, unix ms. Its grace must be over, and
- * none of its calls may be open. It must have had one more try, unless its provider asked for a wait
- * beyond the grace.
+ * none of its calls may be open. It must have had one more try, unless its provider asked for a
+ * wait beyond the grace.
  */
 export function isGivenUp(turn: TurnState, agent: AgentState, at: number): boolean {
   const grace = graceOf(turn, agent);
@@ -60,7 +60,9 @@ export function nextCallAt(turn: TurnState, agent: AgentState): number {
   return Math.min(notBefore, Math.floor((grace.startsAt + grace.endsAt) / 2));
 }
 
-/** Unix ms at which the team may give up a failing member; none if it does not wait for it alone. */
+/**
+ * Unix ms at which the team may give up a failing member; none if it does not wait for it alone.
+ */
 export function giveUpTimes(turn: TurnState, agent: AgentState): number[] {
   const grace = graceOf(turn, agent);
   return grace ? [grace.endsAt] : [];

@@ -194,10 +194,10 @@ function abandonedTool(draft: Draft, id: string, index: number): SessionEvent | 
 type FailedTry = { tries: number } & Pick<CallFailure, "code" | "retryAfterMs">;
 
 /**
- * Delay of the next try in ms. After the first failed try it is short, because most lost connections
- * and server errors do not last. Later it is exponential back-off: a random delay between half and
- * all of the computed delay. A rate limit has back-off from the first try on. If the provider's
- * `retryAfterMs` is longer, it is used instead.
+ * Delay of the next try in ms. After the first failed try it is short, because most lost
+ * connections and server errors do not last. Later it is exponential back-off: a random delay
+ * between half and all of the computed delay. A rate limit has back-off from the first try on. If
+ * the provider's `retryAfterMs` is longer, it is used instead.
  */
 export function retryDelayMs({ tries, code, retryAfterMs }: FailedTry, random: Random): number {
   const isQuick = tries === 1 && code !== RATE_LIMITED;

@@ -1,4 +1,4 @@
-import { MissingSecretError } from "./environment";
+import { type McpEnvironment, MissingSecretError, type RequestSlot } from "./environment";
 import {
   LONGEST_CALL_MS,
   MAX_LISTING_BYTES,
@@ -52,14 +52,19 @@ type CallWatch = {
 export type WatchOptions = {
   /** Called when response headers of the call arrive. */
   onHeaders?: (() => void) | undefined;
+  /** The relay of the call's slot; omitted if there are no slots. */
+  relay?: number | undefined;
   /** Acquired if the reply is large. */
   large: MutexLease;
 };
 
-/** A running call, as this class sees it. For `onHeaders` and `large`, see `WatchOptions`. */
+/** A running call, as this class sees it. For the first fields, see `WatchOptions`. */
 type RunningCall = {
   onHeaders: () => void;
+  relay: number | undefined;
   large: MutexLease;
+  /** Whether the call has its slot: until its first response headers. */
+  hasSlot: boolean;
   /** Aborts the open requests of the call. */
   open: AbortController;
   /** Aborted when a reply can no longer arrive. */
@@ -72,11 +77,13 @@ type RunningCall = {
   timer: ReturnType<typeof setTimeout> | undefined;
 };
 
+/** A request. `call`: the call that it belongs to; omitted for listings and the like. */
+type Sending = { signals: AbortSignal[]; isStream: boolean; call: RunningCall | undefined };
+
 /** Time for the client to process the last data before the call fails without a reply. */
 const READING_MS = 1_000;
 
-type Options = {
-  fetch: typeof fetch;
+type Options = Pick<McpEnvironment, "fetch" | "fetchOver"> & {
   /** The server's address. Only this address receives `headers`. */
   url: string;
   /** Returns the static headers of a request with this method. Throws `MissingSecretError`. */
@@ -89,11 +96,8 @@ type Options = {
   checkCredentials: (use: { url: string; method: string }) => Promise<void>;
   /** All credentials that are sent are added to this set. */
   secrets: SentSecrets;
-  /**
-   * Acquires a slot for a request that is not a call. The returned function releases the slot when
-   * the headers have arrived. Omitted: no limit.
-   */
-  enter?: ((signal: AbortSignal) => Promise<() => void>) | undefined;
+  /** See `McpEnvironment`. */
+  enter?: McpEnvironment["enter"] | undefined;
 };
 
 /**
@@ -120,10 +124,12 @@ export class BoundedFetch {
    * Registers a call. Call this before the call is sent with this key. The caller releases the
    * lease.
    */
-  watch(key: string, { onHeaders = () => undefined, large }: WatchOptions): CallWatch {
+  watch(key: string, { onHeaders = () => undefined, relay, large }: WatchOptions): CallWatch {
     const watched: RunningCall = {
       onHeaders,
+      relay,
       large,
+      hasSlot: true,
       open: new AbortController(),
       failed: new AbortController(),
       resumeEventId: null,
@@ -168,13 +174,8 @@ export class BoundedFetch {
       (signal) => signal !== null && signal !== undefined,
     );
     const isStream = method === "GET" && isOwnServer;
-    const sent = this.#send(
-      input,
-      { ...init, headers },
-      { signals, isStream, isCall: call !== undefined },
-    );
+    const sent = this.#send(input, { ...init, headers }, { signals, isStream, call });
     const response = await (resumedCall ? trackResumption(sent, resumedCall) : sent);
-    call?.onHeaders();
     if (response.status >= 300 && response.status < 400) {
       await response.body?.cancel().catch(() => undefined);
       throw new ResponseRefusedError(
@@ -195,9 +196,9 @@ export class BoundedFetch {
   async #send(
     input: string | URL,
     init: RequestInit,
-    { signals, isStream, isCall }: { signals: AbortSignal[]; isStream: boolean; isCall: boolean },
+    { signals, isStream, call }: Sending,
   ): Promise<Response> {
-    const releaseSlot = isCall ? undefined : await this.#options.enter?.(AbortSignal.any(signals));
+    const slot = await this.#enter(call, AbortSignal.any(signals));
     const headersTimeout = new AbortController();
     const timer = isStream
       ? setTimeout(
@@ -214,11 +215,30 @@ export class BoundedFetch {
         headersTimeout.signal,
         ...(isStream ? [] : [AbortSignal.timeout(LONGEST_CALL_MS)]),
       ]);
-      return await this.#options.fetch(input, { ...init, redirect: "manual", signal });
+      const send = this.#fetchOver(slot.relay);
+      return await send(input, { ...init, redirect: "manual", signal });
     } finally {
       clearTimeout(timer);
-      releaseSlot?.();
+      slot.release();
     }
+  }
+
+  /**
+   * The slot of a request. The first request of a call has the slot of the call. Further requests,
+   * for example one that resumes its stream, acquire a slot of their own.
+   */
+  async #enter(call: RunningCall | undefined, signal: AbortSignal): Promise<RequestSlot> {
+    if (!call?.hasSlot) return (await this.#options.enter?.(signal)) ?? { release: () => {} };
+    const release = () => {
+      call.hasSlot = false;
+      call.onHeaders();
+    };
+    return { ...(call.relay !== undefined && { relay: call.relay }), release };
+  }
+
+  #fetchOver(relay: number | undefined): typeof fetch {
+    const { fetch: own, fetchOver } = this.#options;
+    return relay === undefined || !fetchOver ? own : fetchOver(relay);
   }
 
   /**

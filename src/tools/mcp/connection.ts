@@ -53,6 +53,8 @@ export type Call = {
   onInputRequest: (question: Question) => void;
   /** Called when response headers of the call arrive. */
   onHeaders: (() => void) | undefined;
+  /** The relay of the call's slot; `undefined` if there are no slots. */
+  relay: number | undefined;
   /** Acquired if the reply is large; the caller releases it. */
   large: MutexLease;
   /** The pinned definition. The request uses this definition, not the server's current listing. */
@@ -168,11 +170,12 @@ export class Connection {
     onProgress,
     onInputRequest,
     onHeaders,
+    relay,
     large,
     tool,
   }: Call): Promise<CallToolResult> {
     const { server, boundedFetch } = this.#options;
-    const watch = boundedFetch.watch(key, { onHeaders, large });
+    const watch = boundedFetch.watch(key, { onHeaders, relay, large });
     const listener: Call["onInputRequest"] = (question) => onInputRequest(question);
     this.#inputListeners.add(listener);
     try {

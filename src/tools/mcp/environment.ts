@@ -13,8 +13,10 @@ export class MissingSecretError extends Error {
 
 /** Functions and settings that a session provides to its tool servers. */
 export type McpEnvironment = {
-  /** The only access to the network. It checks each address before a request. */
+  /** Access to the network. It checks each address before a request. */
   fetch: typeof fetch;
+  /** The same over the relay with this number, see `RelaySlot`. Omitted: `fetch`. */
+  fetchOver?: (relay: number) => typeof fetch;
   /**
    * Returns the value of a secret if it may be sent with this request. Otherwise throws
    * `MissingSecretError`. Called before each request, so that a replaced or deleted secret takes
@@ -23,9 +25,9 @@ export type McpEnvironment = {
   secretOf: (name: string, use: SecretUse) => string | Promise<string>;
   /**
    * Acquires a slot for a request that is not a call. The request has the slot until its headers
-   * arrive; the returned function releases the slot. Throws the signal's reason. Omitted: no limit.
+   * arrive. Throws the signal's reason. Omitted: no limit.
    */
-  enter?: (signal: AbortSignal) => Promise<() => void>;
+  enter?: (signal: AbortSignal) => Promise<RequestSlot>;
   /**
    * Serializes large replies, together with other tools that use this mutex. Omitted: only the
    * replies of these servers are serialized.
@@ -50,6 +52,9 @@ export type McpEnvironment = {
   /** Called after each listing of a server's tools. */
   listed?: (listing: ServerListing) => void;
 };
+
+/** A slot for one request. `relay`: sends the request; omitted: the session sends it itself. */
+export type RequestSlot = { relay?: number; release: () => void };
 
 /** The last known state of one server. */
 export type ServerListing = {

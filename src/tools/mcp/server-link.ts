@@ -216,7 +216,8 @@ export class ServerLink {
     const connection = new Connection({
       server,
       boundedFetch: new BoundedFetch({
-        ...{ fetch: env.fetch, url: new URL(server.url).href, headers, checkCredentials },
+        ...{ url: new URL(server.url).href, headers, checkCredentials },
+        ...{ fetch: env.fetch, ...(env.fetchOver && { fetchOver: env.fetchOver }) },
         ...{ secrets: this.#secrets, enter: env.enter },
       }),
       oauth: {
@@ -304,6 +305,7 @@ export class ServerLink {
       key: context.idempotencyKey,
       signal: context.signal,
       onHeaders: context.onHeaders,
+      relay: context.relay,
       large,
       tool: tool.tool,
       onProgress: ({ progress, total, message }) =>

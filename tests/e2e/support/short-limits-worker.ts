@@ -6,6 +6,7 @@ Object.assign(CALL_TIME_LIMITS, { firstByteMs: 4_500, idleMs: 3_000, totalMs: 9_
 
 export { EvalRunObject } from "../../../durable-objects/eval-run/eval-run";
 export { RateGateObject } from "../../../durable-objects/rate-gate/rate-gate";
+export { RelayObject } from "../../../durable-objects/relay/relay";
 export { SessionObject } from "../../../durable-objects/session/session-object";
 export { TenantObject } from "../../../durable-objects/tenant/tenant";
 

@@ -1,6 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { modelNetwork } from "../../../durable-objects/shared/outgoing";
-import { guardedFetch } from "../../../src/outgoing/address-guard";
+import { fetchOf, modelNetwork } from "../../../durable-objects/shared/outgoing";
 import { httpTool } from "../../../src/tools/http/http-tool";
 import { MAX_RESPONSE_BYTES } from "../../../src/tools/http/response";
 import { guardedNetwork, SECRET, useAnsweringServer } from "./answering-server";
@@ -108,12 +107,12 @@ describe("a call sends", () => {
     },
   );
 
-  const serviceNetwork = modelNetwork({ ALLOWED_ORIGINS: "" });
+  const serviceNetwork = modelNetwork({ ALLOWED_ORIGINS: "" })(fetch);
   it.each<{ refuser: string; fetch: typeof globalThis.fetch }>([
     { refuser: "the guard of the tests", fetch: guardedNetwork },
     {
       refuser: "the service's own guard",
-      fetch: guardedFetch(serviceNetwork.guard, serviceNetwork.fetch),
+      fetch: fetchOf(serviceNetwork),
     },
   ])("nothing to an address that $refuser refuses", async ({ fetch }) => {
     const tool = httpTool(toolAt("https://10.0.0.1/x", { method: "POST" }), () => undefined);

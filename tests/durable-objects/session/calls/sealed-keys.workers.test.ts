@@ -78,7 +78,10 @@ async function runNextTurn(run: Run) {
 
 const keysSent = (): (string | null)[] => [
   ...new Set(
-    fetchSpy.mock.calls.map(([, init]) => new Headers(init?.headers).get("authorization")),
+    // A relay passes the whole request.
+    fetchSpy.mock.calls.map(([request]) =>
+      request instanceof Request ? request.headers.get("authorization") : null,
+    ),
   ),
 ];
 

@@ -137,13 +137,13 @@ describe("an agent's tool calls", () => {
     expect(ended()).toEqual(Array.from({ length: 6 }, () => "look ok"));
   });
 
-  it("on files run while other calls that wait for servers use all slots", async () => {
+  it("on files run while other calls wait for servers", async () => {
     const { ended } = working(
       [look("/hangs")],
       [...repeatedCalls(5, "look"), write("a"), write("b")],
     );
     await vi.waitFor(() => expect(ended()).toEqual(["write_file ok", "write_file ok"]), 10_000);
-    await vi.waitFor(() => expect(waiting).toHaveLength(3), 10_000);
+    await vi.waitFor(() => expect(waiting).toHaveLength(5), 10_000);
   });
 
   it("that wait for an earlier call on files use no slot", async () => {

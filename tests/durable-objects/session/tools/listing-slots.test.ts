@@ -1,10 +1,12 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
-import { CALL_SLOTS, TOOL_SERVERS } from "../../../../durable-objects/shared/object-limits";
+import { TOOL_SERVERS } from "../../../../durable-objects/shared/object-limits";
+import type { RequestSlot } from "../../../../src/tools/mcp/environment";
 import { ListingSlots } from "../../../../durable-objects/session/tools/listing-slots";
-import { type Release, Semaphore } from "../../../../src/async/semaphore";
+import type { Release } from "../../../../src/async/semaphore";
+import { RelaySlots } from "../../../../durable-objects/session/calls/relay-slots";
 
-/** The platform allows six requests that wait for headers. One of them is for R2. */
-const MAX_REQUESTS = 5;
+/** Few slots, so that few calls use them all. */
+const CALL_SLOTS = 4;
 const HEADER_LIMIT_MS = 45_000;
 const never = new AbortController().signal;
 
@@ -19,14 +21,18 @@ afterEach(() => {
  * those that hold a slot.
  */
 function start() {
-  const slots = new Semaphore(CALL_SLOTS, HEADER_LIMIT_MS);
+  const slots = new RelaySlots({ relays: 2, slotsPerRelay: 2, maxHoldMs: HEADER_LIMIT_MS });
   const listingSlots = new ListingSlots(slots);
   const releases = new Map<string, Release>();
   const settle = () => vi.advanceTimersByTimeAsync(0);
-  const take = async (names: string[], acquire: () => Promise<Release>) => {
+  const relays = new Map<string, number | undefined>();
+  const take = async (names: string[], acquire: () => Promise<RequestSlot>) => {
     for (const name of names) {
       void acquire().then(
-        (release) => releases.set(name, release),
+        ({ relay, release }) => {
+          relays.set(name, relay);
+          releases.set(name, release);
+        },
         () => undefined,
       );
       await settle();
@@ -34,6 +40,8 @@ function start() {
   };
   return {
     holders: () => [...releases.keys()],
+    /** The relay that sends a request; `undefined` if the session sends it itself. */
+    relayOf: (name: string) => relays.get(name),
     calls: (...names: string[]) => take(names, () => slots.acquire(never, () => undefined)),
     servers: (...names: string[]) => take(names, () => listingSlots.enter(never)),
     enter: (signal: AbortSignal) => listingSlots.enter(signal),
@@ -46,21 +54,22 @@ function start() {
 }
 
 describe("requests that connect to tool servers", () => {
-  it("have one slot while calls use all their slots, and together never exceed the platform's limit", async () => {
-    const { holders, calls, servers, leave } = start();
+  it("have one slot of the session itself while calls use all slots of the relays", async () => {
+    const { holders, relayOf, calls, servers, leave } = start();
     await calls("a", "b", "c", "d", "e");
     await servers("s1", "s2", "s3");
     await vi.advanceTimersByTimeAsync(10 * 60_000);
     expect(holders()).toEqual(["a", "b", "c", "d", "s1"]);
-    expect(holders()).toHaveLength(MAX_REQUESTS);
+    expect(holders().map(relayOf)).toEqual([0, 0, 1, 1, undefined]);
     await leave("a", "b", "c", "d", "e", "s1");
     await leave(...holders());
   });
 
   it("may also use free slots of calls, so that a server that does not answer delays no other", async () => {
-    const { holders, servers, leave } = start();
+    const { holders, relayOf, servers, leave } = start();
     await servers("silent", "s2", "s3", "s4");
     expect(holders()).toEqual(["silent", "s2", "s3"]);
+    expect(holders().map(relayOf)).toEqual([undefined, 0, 0]);
     expect(holders()).toHaveLength(TOOL_SERVERS.own + TOOL_SERVERS.guests);
     await leave("s2");
     expect(holders()).toEqual(["silent", "s3", "s4"]);

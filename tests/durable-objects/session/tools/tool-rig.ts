@@ -184,7 +184,7 @@ function performerOf(parts: SessionParts, { tools, calls, replies, room }: Work)
   const { coordinator, facts, workspaces, now } = parts;
   const agentTools = new AgentTools({
     ...{ session: coordinator, team: facts.team, sessionId: facts.sessionId },
-    ...{ calls: parts.calls, workspaces, now, fetch },
+    ...{ calls: parts.calls, workspaces, now, fetchOver: () => fetch },
     toolsOf: () => tools,
     calibrationOf: () => room.calibration ?? 1,
   });

@@ -1,0 +1,79 @@
+import type { Env } from "../../../src/env";
+import { FAILURE_HEADER, INSTANCE_HEADER } from "../../relay/relay-api";
+
+/** A relay that does not say within this time which instance it is counts as not lost. */
+const INSTANCE_LIMIT_MS = 2_000;
+
+/** The relay of one call. */
+export type CallRelay = {
+  /**
+   * Sends a request through the relay. Throws the error of the relay's own `fetch`, or the error of
+   * the relay.
+   */
+  fetch: typeof fetch;
+  /**
+   * Whether the relay itself was lost since the call's last request. Then the provider is not at
+   * fault. To be called after a failed request or a broken reply.
+   */
+  wasLost(): Promise<boolean>;
+};
+
+/** The relays of a session. A relay is created by its first request. */
+export class Relays {
+  readonly #namespace: Env["RELAYS"];
+  readonly #session: string;
+  /** The ids of the relays so far: a name is hashed only once. */
+  readonly #ids = new Map<number, DurableObjectId>();
+
+  /** `session`: a name that is unique in the deployment. */
+  constructor(namespace: Env["RELAYS"], session: string) {
+    this.#namespace = namespace;
+    this.#session = session;
+  }
+
+  /** The relay with this number. Each call has its own `CallRelay`. */
+  of(number: number): CallRelay {
+    // A new stub for each request: a stub whose object was lost may stay broken.
+    const stub = () => this.#namespace.get(this.#idOf(number));
+    let isLost = false;
+    /** The instance of the latest response; `null` before the first. */
+    let instance: string | null = null;
+    return {
+      fetch: async (input, init) => {
+        const response = await stub()
+          .fetch(input, init)
+          .catch((error: unknown) => {
+            isLost = init?.signal?.aborted !== true;
+            throw error;
+          });
+        instance = response.headers.get(INSTANCE_HEADER);
+        const failure = response.headers.get(FAILURE_HEADER);
+        if (failure !== null) throw new TypeError(decodeURIComponent(failure));
+        return response;
+      },
+      wasLost: async () => {
+        // A message that cancels a reply may go through this relay meanwhile.
+        const latest = instance;
+        if (isLost || latest === null) return isLost;
+        const timeout = Promise.withResolvers<null>();
+        const timer = setTimeout(() => timeout.resolve(null), INSTANCE_LIMIT_MS);
+        try {
+          const current = await Promise.race([stub().instance(), timeout.promise]);
+          return current !== null && current !== latest;
+        } catch {
+          return true;
+        } finally {
+          clearTimeout(timer);
+        }
+      },
+    };
+  }
+
+  #idOf(number: number): DurableObjectId {
+    const known = this.#ids.get(number);
+    if (known) return known;
+    const id = this.#namespace.idFromName(`${this.#session} ${number}`);
+    this.#ids.set(number, id);
+    return id;
+  }
+}
