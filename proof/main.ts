@@ -27,8 +27,8 @@ const USAGE = `npm run proof -- --size change|nightly|release
   --list        print the campaigns with their counts, of the size change if
                 none is named
 
-The sizes are in proof/counts.ts. The results of nightly and release are appended
-to docs/proof/runs.md.`;
+The sizes are in proof/counts.ts. The results of nightly and release are
+appended to docs/proof/runs.md.`;
 
 const OPTIONS = {
   size: { type: "string" },
