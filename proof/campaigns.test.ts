@@ -34,6 +34,20 @@ const MIN_NIGHTLY: Readonly<Record<CountName, number>> = {
   mutation_uses: Number.POSITIVE_INFINITY,
 };
 
+/** The campaigns that the nightly size must play. */
+const NIGHTLY_CAMPAIGNS = [
+  ...["simulation/properties", "simulation/commands", "simulation/engine"],
+  ...["openai-chat", "openai-responses", "anthropic", "gemini"].flatMap((format) => [
+    `contracts/faults/${format}`,
+    `providers/${format}/fuzz`,
+  ]),
+  "workspace/random-operations",
+  ...["faults/kill", "faults/troubles", "faults/clients", "faults/soak", "faults/faults-command"],
+  ...["wire-faults/wire-faults", "wire-faults/silence", "samples/samples"],
+  ...["timing/guessing", "timing/foreign-session", "bench/bench"],
+  ...["mutation/mutation-crew", "mutation/mutation-score", "conformance/conformance"],
+];
+
 const testFiles = async (): Promise<string[]> => {
   const inFolder = async (folder: string) => {
     const names = await readdir(folder, { recursive: true });
@@ -76,6 +90,10 @@ describe("the list of campaigns", () => {
       expect(campaigns.length, `${file} reads a count but is not a campaign`).toBeGreaterThan(0);
       for (const { counts } of campaigns) expect([...counts].sort(), file).toEqual(countsRead);
     }
+  });
+
+  it("has every campaign that nightly must play, also those without a count", () => {
+    expect(CAMPAIGNS.map(nameOf)).toEqual(expect.arrayContaining(NIGHTLY_CAMPAIGNS));
   });
 
   it("uses every count", () => {

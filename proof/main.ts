@@ -27,8 +27,8 @@ const USAGE = `npm run proof -- --size change|nightly|release
   --list        print the campaigns with their counts, of the size change if
                 none is named
 
-The sizes are in proof/counts.ts. Passed campaigns of nightly and release are
-appended to docs/proof/.`;
+The sizes are in proof/counts.ts. The results of nightly and release are
+appended to docs/proof/runs.md.`;
 
 const OPTIONS = {
   size: { type: "string" },
@@ -152,7 +152,7 @@ async function main(): Promise<number> {
   }
   const size = sizeNamed(values.size ?? (values.list ? "change" : undefined));
   const all = matching(CAMPAIGNS, values.only ?? "", nameOf);
-  // In the size `change`, `npm test` already plays the other campaigns.
+  // In the size `change`, the tests (`npm run test:all`) play the other campaigns.
   const wanted =
     size === "change" && values.only === undefined ? all.filter((one) => !isInTests(one)) : all;
   if (values.list) {

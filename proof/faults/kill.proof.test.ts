@@ -15,8 +15,8 @@ import { Watcher } from "../../tests/e2e/support/watcher";
 import { sessionPath } from "../../src/protocol/paths";
 
 /**
- * SIGKILL of the real runtime (robustness.md §3, rows 1 to 3). `KILL_SEED=… npm test` repeats the
- * same kills.
+ * SIGKILL of the real runtime. With `KILL_SEED=…`, the campaign `faults/kill` of `npm run proof`
+ * repeats the same kills.
  */
 const SEED = Number(process.env["KILL_SEED"] ?? Date.now() % 1_000_000);
 /** Number of kills: at named places, some of them after a first kill, and at random moments. */

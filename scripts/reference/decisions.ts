@@ -2,8 +2,8 @@ import { readdirSync, readFileSync } from "node:fs";
 import { page, table } from "./markdown";
 
 const FOLDER = "docs/decisions";
-const INTRO = `Each decision is one page: the question, the choice, its price. A decision that no longer holds keeps its page, with another
-status. How the parts work together: [how it works](../explain/how-it-works.md).
+const INTRO = `Each decision is one page: the question, the choice, its price. A decision that no longer holds is removed, and
+what still holds moves to the page that explains its part. How the parts work together: [how it works](../explain/how-it-works.md).
 
 A new decision takes the next number. Its first line is the title, its third line the status and the date.`;
 

@@ -14,14 +14,18 @@ const WITHIN_MS = 5_000;
 /** Number of characters of a body that are kept. Enough to recognize a page. */
 const KEPT_CHARS = 20_000;
 
-/** Sends the request. Status 0 means that the connection was refused or closed, or timed out. */
+/**
+ * Sends the request to an address of this machine. Status 0 means that the connection was refused
+ * or closed, or timed out.
+ */
 export function ask(
   port: number,
   { method = "GET", path, headers = {}, body = "" }: Attack,
+  host: "127.0.0.1" | "::1" = "127.0.0.1",
 ): Promise<Reply> {
   return new Promise((resolve) => {
     const resolveFailed = () => resolve({ status: 0, body: "" });
-    const sentRequest = request({ host: "127.0.0.1", port, method, path, headers, agent: false });
+    const sentRequest = request({ host, port, method, path, headers, agent: false });
     sentRequest.setTimeout(WITHIN_MS, () => sentRequest.destroy());
     sentRequest.on("error", resolveFailed).on("response", (response: IncomingMessage) => {
       text(response).then(

@@ -15,14 +15,20 @@ export const NEWCOMER_SERVICES: readonly NewcomerService[] = [
   {
     name: "npm start",
     start: (newcomer, port, devVars) => {
-      if (devVars !== undefined) writeFileSync(path.join(newcomer.dir, ".dev.vars"), devVars);
+      writeDevVars(newcomer, devVars);
       return newcomer.npm(["start", "--", "--port", `${port}`], /http:\/\/127\.0\.0\.1:\d+/);
     },
   },
   {
     name: "npm run demo",
     // After this output, the run takes about 20 s. The service ends with the run.
-    start: (newcomer, port) =>
-      newcomer.npm(["run", "demo", "--", "--once", "--port", `${port}`], /sprinter answers/),
+    start: (newcomer, port, devVars) => {
+      writeDevVars(newcomer, devVars);
+      return newcomer.npm(["run", "demo", "--", "--once", "--port", `${port}`], /sprinter answers/);
+    },
   },
 ];
+
+function writeDevVars({ dir }: Newcomer, content: string | undefined): void {
+  if (content !== undefined) writeFileSync(path.join(dir, ".dev.vars"), content);
+}
