@@ -1,3 +1,4 @@
+import { inOrder } from "../src/async/in-order";
 import type { Bucket } from "./bucket";
 import { pacedPut } from "./paced-bucket";
 
@@ -28,8 +29,14 @@ const IF_NEW = { onlyIf: { etagDoesNotMatch: "*" } } as const;
 /** Suffix of a pack's index. */
 const INDEX = ".json";
 
-/** Hashes of the blobs and packs of a version that must not be erased. */
-export type KeptContents = { blobs: ReadonlySet<string>; packs: ReadonlySet<string> };
+/**
+ * Number of objects that one request reads from R2 at the same time. The platform allows six
+ * connections per request; D1 and a write may need the others.
+ */
+export const READS_AT_ONCE = 4;
+
+/** Hashes of blobs and packs of a version. */
+export type Contents = { blobs: ReadonlySet<string>; packs: ReadonlySet<string> };
 
 /** The public methods, as a type that fakes can implement. */
 export type ContextBlobs = Pick<ContextFiles, keyof ContextFiles>;
@@ -74,11 +81,14 @@ export class ContextFiles {
   async packIndexes(place: VersionPlace): Promise<{ pack: string; text: string }[]> {
     const prefix = packsPrefix(place);
     const indexes: { pack: string; text: string }[] = [];
+    const readIndex = async (name: string) => ({
+      pack: name.slice(0, -INDEX.length),
+      text: await (await this.#bucket.get(prefix + name))?.text(),
+    });
     for await (const names of this.#names(prefix)) {
-      for (const name of names.filter((key) => key.endsWith(INDEX))) {
-        const text = await (await this.#bucket.get(prefix + name))?.text();
-        if (text !== undefined) indexes.push({ pack: name.slice(0, -INDEX.length), text });
-      }
+      const indexNames = names.filter((name) => name.endsWith(INDEX));
+      for await (const { pack, text } of inOrder(indexNames, READS_AT_ONCE, readIndex))
+        if (text !== undefined) indexes.push({ pack, text });
     }
     return indexes;
   }
@@ -93,9 +103,11 @@ export class ContextFiles {
     return object && new Uint8Array(await object.arrayBuffer());
   }
 
-  /** Writes the positions of packed contents. Only the first write of a version has an effect. */
-  async putPlaces(place: VersionPlace, text: string): Promise<void> {
-    await this.#bucket.put(placesKey(place), text, IF_NEW);
+  /**
+   * Writes the positions of packed contents. If the version has positions already, returns those.
+   */
+  putPlaces(place: VersionPlace, text: string): Promise<string> {
+    return this.#putOnce(placesKey(place), text);
   }
 
   /** The positions of packed contents; `null` if nothing is packed. */
@@ -117,10 +129,8 @@ export class ContextFiles {
   /**
    * Writes the manifest of a version. If the version has a manifest already, returns that manifest.
    */
-  async putManifest(place: VersionPlace, text: string): Promise<string> {
-    const key = manifestKey(place);
-    if ((await this.#bucket.put(key, text, IF_NEW)) !== null) return text;
-    return (await (await this.#bucket.get(key))?.text()) ?? text;
+  putManifest(place: VersionPlace, text: string): Promise<string> {
+    return this.#putOnce(manifestKey(place), text);
   }
 
   /** The manifest of a version; `null` if missing. */
@@ -146,11 +156,21 @@ export class ContextFiles {
     if (keys.length > 0) await this.#bucket.delete(keys);
   }
 
+  /** Erases some contents of a version, packs with their indexes. Idempotent. */
+  async eraseContents(place: VersionPlace, { blobs, packs }: Contents): Promise<void> {
+    const keys = [
+      ...[...blobs].map((hash) => blobsPrefix(place) + hash),
+      ...[...packs].flatMap((hash) => [INDEX, ""].map((end) => packsPrefix(place) + hash + end)),
+    ];
+    for (let at = 0; at < keys.length; at += MAX_PER_REQUEST)
+      await this.#bucket.delete(keys.slice(at, at + MAX_PER_REQUEST));
+  }
+
   /**
    * Erases a version except for some contents. Returns the size of the remaining contents in bytes.
    * Idempotent: repeat the call after an interruption.
    */
-  async eraseAllBut(place: VersionPlace, { blobs, packs }: KeptContents): Promise<number> {
+  async eraseAllBut(place: VersionPlace, { blobs, packs }: Contents): Promise<number> {
     const prefix = versionPrefix(place);
     const kept = new Set([
       ...[...blobs].map((hash) => blobsPrefix(place) + hash),
@@ -163,6 +183,12 @@ export class ContextFiles {
       if (keys.length > 0) await this.#bucket.delete(keys);
     }
     return keptBytes;
+  }
+
+  /** Writes a text if the object does not exist. Returns the text that is stored then. */
+  async #putOnce(key: string, text: string): Promise<string> {
+    if ((await this.#bucket.put(key, text, IF_NEW)) !== null) return text;
+    return (await (await this.#bucket.get(key))?.text()) ?? text;
   }
 
   /** The keys below a prefix, without the prefix, page by page. */

@@ -8,7 +8,7 @@ import oneProviderThreePersonasTeam from "../configs/teams/one-provider-three-pe
 import researchTeam from "../configs/teams/research.yaml";
 import threeProvidersTeam from "../configs/teams/three-providers.yaml";
 import { type Env, readSecret, readVariables } from "./env";
-import { contextServices } from "../durable-objects/shared/context-services";
+import { contextServices, sharedByUploads } from "../durable-objects/shared/context-services";
 import { EvalRecords } from "../d1/eval-records";
 import { evalRunName } from "../durable-objects/eval-run/eval-run-api";
 import { createSessionIndex } from "../d1/session-index";
@@ -21,8 +21,7 @@ import { createApp } from "./api/app";
 import { startDue } from "./api/evals/eval-runs";
 import type { Services } from "./api/services";
 import { pruneVersions } from "./uploads/pruning";
-import { MemoryBudget } from "./uploads/memory-budget";
-import { sweepUploads } from "./uploads/uploads";
+import { sweepUploads } from "./uploads/erase-uploads";
 import { parseAllowedOrigins, parseToolOrigins } from "./config/base-url";
 import { KEY_NAMES, OPERATOR_VARIABLES } from "./providers/registry";
 import { literalKeyProblem, operatorSecretsFor, toolFacts } from "./config/operator-settings";
@@ -46,7 +45,7 @@ const TEAMS = {
 };
 
 const app = createApp();
-const memory = new MemoryBudget();
+const uploads = sharedByUploads();
 
 export default {
   fetch(request, env, ctx) {
@@ -98,7 +97,7 @@ function toServices(env: Env, ctx: Pick<ExecutionContext, "waitUntil">, origin?:
         ),
       records: new EvalRecords(env.DB),
     },
-    contexts: { ...contextServices(env), memory },
+    contexts: contextServices(env, uploads),
     stored: {
       index: createSessionIndex(env.DB),
       claims: createStartClaims(env.DB),

@@ -6,15 +6,31 @@ import { createContextIndex } from "../../d1/context-rows";
 import { createContextPins } from "../../d1/context-pins";
 import { createPruneIndex } from "../../d1/context-pruning";
 import { defaultStoredBytes, reportStored, storedBySession } from "../../d1/stored-bytes";
+import { ExpectedBlobs } from "../../src/uploads/expected-blobs";
+import { MemoryBudget } from "../../src/uploads/memory-budget";
+import { spareMemoryOf } from "../../src/uploads/spare-memory";
 import type { Env } from "../../src/env";
 
-/** Creates the services for contexts that the Worker and the sessions' objects use. */
-export function contextServices(env: Pick<Env, "DB" | "BUCKET" | "TENANT_STORED_BYTES">) {
+/** What all uploads of an isolate share. */
+export const sharedByUploads = () => ({
+  memory: new MemoryBudget(),
+  expected: new ExpectedBlobs(),
+});
+
+/**
+ * Creates the services for contexts that the Worker and the sessions' objects use. `shared`: omitted
+ * if the caller receives no uploads.
+ */
+export function contextServices(
+  env: Pick<Env, "DB" | "BUCKET" | "TENANT_STORED_BYTES">,
+  { memory, expected } = sharedByUploads(),
+) {
   const index = createContextIndex(env.DB, defaultStoredBytes(env));
   const files = new ContextFiles(env.BUCKET);
   const newId = (now: number) => ulid(now).toLowerCase();
   return {
-    store: { index, files, newId },
+    store: { index, files, newId, expected, spare: spareMemoryOf(memory) },
+    memory,
     reader: createContextReader({ index, files }),
     pins: createContextPins(env.DB),
     stored: (place: SessionPlace, sql: SqlStorage) =>

@@ -13,8 +13,17 @@ export const FILES = {
 /** Time limit for destroying a container before the next try. */
 export const CONTAINER_LIMIT_MS = 30_000;
 
+/** Size of the packs of snapshots in memory: one full pack, or several small ones. */
+export const PACK_CACHE_BYTES = 16 * 1024 * 1024;
+
 /** Limits of the cache for contents of contexts, in bytes: all together, and each file. */
 export const CONTEXT_CACHE = { bytes: 16_000_000, fileBytes: 1_000_000 } as const;
+
+/**
+ * Objects that a search in contexts reads before it needs them: their number, and their size in
+ * bytes together.
+ */
+export const READ_AHEAD = { objects: 4, bytes: 4_000_000 } as const;
 
 /**
  * Maximum number of files in all contexts of a turn together. The trees of the contexts are in
@@ -77,8 +86,8 @@ export const FLUSH = { watchedMs: 250, unwatchedMs: 1_000 } as const;
 /**
  * The relays of a session, and the maximum number of calls that wait for response headers at the
  * same time in each of them. The platform allows six such connections per object (edge, autumn
- * 2026). With these relays, all calls of the largest team can wait. The session's own connections
- * are for R2, and one is for the listings of tool servers.
+ * 2026). With these relays, all calls of the largest team can wait. For the session's own
+ * connections, see `STORAGE_CONNECTIONS`.
  */
 export const RELAYS = { count: 16, slots: 4 } as const;
 
@@ -87,6 +96,14 @@ export const RELAYS = { count: 16, slots: 4 } as const;
  * `unitBytes` do not count: at most 64 wait, with 16 MiB together.
  */
 export const REQUEST_MEMORY = { units: 64, unitBytes: 256 * 1024 } as const;
+
+/**
+ * Number of storage operations that a session runs at the same time, on R2 or, for contexts, on D1.
+ * The platform allows an object six connections that wait for response headers. Requests of calls
+ * use the relays' connections. One connection is for the listings of tool servers
+ * (`TOOL_SERVERS.own`), and one is free for writes that do not use the storage queue.
+ */
+export const STORAGE_CONNECTIONS = 4;
 
 /** Time limit for reading or writing one object in R2. The largest object is a pack of 16 MB. */
 export const BUCKET_LIMIT_MS = 60_000;

@@ -135,7 +135,7 @@ export const LAYER_RULES: Record<Layer, LayerRule> = {
     ],
   },
   "src/uploads": {
-    uses: ["src/workspace", "r2-layout", "src/protocol"],
+    uses: ["src/workspace", "r2-layout", "src/protocol", "src/async"],
     packages: ["fflate", "modern-tar", "zod"],
   },
   "src/evals": {

@@ -12,7 +12,7 @@ import type { Principal } from "../tenancy/principal";
 import type { PruneIndex } from "../uploads/context-index";
 import type { ContextReader } from "../uploads/context-reader";
 import type { MemoryBudget } from "../uploads/memory-budget";
-import type { ContextStore } from "../uploads/uploads";
+import type { ContextStore } from "../uploads/context-store";
 
 export type { SessionStub } from "../../durable-objects/session/session-api";
 

@@ -1,15 +1,25 @@
 import type { ContextBlobs } from "../../r2-layout/contexts";
 import type { BlobSource } from "../workspace/agent-files";
-import type { Tree } from "../workspace/types";
+import type { FileEntry, Tree } from "../workspace/types";
 import { PackReader } from "../workspace/pack-reader";
 import type { ContextIndex, VersionRow } from "./context-index";
 import { CONTEXT_PACKS, type Places } from "./packs";
-import { readPlaces } from "./stored-packs";
 import { placesOf, type StoredManifest, toTree } from "./manifest-text";
-import { readManifest } from "./uploads";
+import { readManifest } from "./stored-manifest";
+import { readPlaces } from "./stored-packs";
 
 /** Read access to one version of a context. A version never changes. */
 export type OpenContext = BlobSource & {
+  /**
+   * Reads contents. `isSearch`: whether contents near them will be read too; then a whole pack is
+   * read.
+   */
+  read(entry: FileEntry, isSearch?: boolean): Promise<Uint8Array>;
+  /**
+   * The object in storage that has these contents: its name, which is unique in this version, and
+   * its size in bytes as far as the version uses it.
+   */
+  objectOf(entry: FileEntry): { name: string; bytes: number };
   version: VersionRow;
   tree: Tree;
   manifest: StoredManifest;
@@ -76,19 +86,28 @@ function openVersion(
     return found;
   };
   /** Returns `null` if the contents are not in a pack. */
-  const readPacked = async (hash: string): Promise<Uint8Array<ArrayBuffer> | null> => {
+  const readPacked = async (
+    hash: string,
+    isSearch = false,
+  ): Promise<Uint8Array<ArrayBuffer> | null> => {
     const place = packed.get(hash);
     if (!place) return null;
     const pack = packName({ tenant, version: place.from, pack: place.pack });
-    return requireContents(await packs.read({ ...place, pack }));
+    return requireContents(await packs.read({ ...place, pack }, isSearch));
   };
   return {
     version,
     manifest,
     has: (hash) => places.has(hash),
     tree: toTree(manifest),
-    read: async ({ hash }) =>
-      (await readPacked(hash)) ?? requireContents(await files.blob(placeOf(hash), hash)),
+    read: async ({ hash }, isSearch = false) =>
+      (await readPacked(hash, isSearch)) ?? requireContents(await files.blob(placeOf(hash), hash)),
+    objectOf({ hash, size }) {
+      const place = packed.get(hash);
+      return place
+        ? { name: `${place.from}/${place.pack}`, bytes: place.at + place.size }
+        : { name: hash, bytes: size };
+    },
     async stream(hash) {
       const bytes = await readPacked(hash);
       return bytes
@@ -116,6 +135,6 @@ function packReader(files: ContextBlobs): PackReader {
       pack: (name) => read(name),
       packed: (name, offset, length) => read(name, { offset, length }),
     },
-    CONTEXT_PACKS.cachedPacks,
+    CONTEXT_PACKS.cachedBytes,
   );
 }

@@ -9,13 +9,13 @@ import type { StoredManifest } from "./manifest-text";
  * Small contents that arrive together are stored in packs, so that a search in a tree reads only
  * few objects. A pack has at most `packBytes`. Contents larger than `smallBytes` are separate
  * objects. If a pack would have fewer than `minFiles` contents, these are separate objects too. A
- * reader has `cachedPacks` packs in memory.
+ * reader has packs of `cachedBytes` bytes in memory: three full packs, or many small ones.
  */
 export const CONTEXT_PACKS = {
   smallBytes: 64 * 1024,
   packBytes: 4_000_000,
   minFiles: 8,
-  cachedPacks: 2,
+  cachedBytes: 12_000_000,
 } as const;
 
 /** Where packed contents are stored, by hash. `from`: the version whose upload stored the pack. */
@@ -73,7 +73,9 @@ export function decodePlaces(text: string): Places {
 
 /**
  * Where the packed contents of a version are stored. `own`: places in the version's own packs.
- * `older`: the places of its base, for contents that the version shares with its base.
+ * `older`: the places of its base, for contents that the version shares with its base. The base may
+ * have gathered contents of older versions into its own packs, so that their place is not in the
+ * version that the manifest names.
  */
 export function packedPlacesOf(
   manifest: StoredManifest,
@@ -84,9 +86,8 @@ export function packedPlacesOf(
   const places = new Map<string, Member & { from: string }>();
   for (const { hash, from } of manifest.values()) {
     const ownPlace = from === version ? own.get(hash) : undefined;
-    const inherited = older.get(hash);
-    if (ownPlace) places.set(hash, { ...ownPlace, from });
-    else if (inherited?.from === from) places.set(hash, inherited);
+    const place = ownPlace ? { ...ownPlace, from } : older.get(hash);
+    if (place) places.set(hash, place);
   }
   return places;
 }
@@ -106,15 +107,24 @@ type Blob = { hash: string; bytes: Uint8Array };
 export class PackWriter {
   readonly #store: PackStore;
   readonly #stored: Set<string>;
+  readonly #minFiles: number;
   readonly #blobWriter: BlobWriter;
   /** Small blobs for the next pack. */
   #unpacked: Blob[] = [];
   #unpackedBytes = 0;
 
-  /** `stored`: hashes of blobs that are already stored. */
-  constructor(store: PackStore, stored: Iterable<string> = []) {
+  /**
+   * `stored`: hashes of blobs that are already stored. `minFiles`: number of small blobs from which
+   * on they are packed.
+   */
+  constructor(
+    store: PackStore,
+    stored: Iterable<string> = [],
+    minFiles: number = CONTEXT_PACKS.minFiles,
+  ) {
     this.#store = store;
     this.#stored = new Set(stored);
+    this.#minFiles = minFiles;
     this.#blobWriter = new BlobWriter((hash, bytes) => store.putBlob(hash, bytes));
   }
 
@@ -143,7 +153,7 @@ export class PackWriter {
     const [blobs, size] = [this.#unpacked, this.#unpackedBytes];
     this.#unpacked = [];
     this.#unpackedBytes = 0;
-    if (blobs.length < CONTEXT_PACKS.minFiles) {
+    if (blobs.length < this.#minFiles) {
       for (const { hash, bytes } of blobs) await this.#blobWriter.put(hash, bytes);
       return;
     }

@@ -1,7 +1,7 @@
-import type { ContextBlobs, KeptContents } from "../../r2-layout/contexts";
+import type { Contents, ContextBlobs } from "../../r2-layout/contexts";
 import type { PastVersion, PruneIndex, RetiredVersion } from "./context-index";
+import { readManifest } from "./stored-manifest";
 import { readPlaces } from "./stored-packs";
-import { readManifest } from "./uploads";
 
 const DAY_MS = 24 * 60 * 60 * 1_000;
 /** How long a replaced version stays readable after the upload that replaced it started. */
@@ -40,7 +40,7 @@ async function eraseUnneeded(
   const needed =
     referrers.length > MAX_REFERRERS ? null : await contentsNeeded(files, place, referrers);
   if (needed === null) return index.putOff(version, now);
-  if (needed.blobs.size > 0) {
+  if (needed.blobs.size > 0 || needed.packs.size > 0) {
     return index.leaveRest(version, await files.eraseAllBut(place, needed));
   }
   await files.erase(place);
@@ -55,13 +55,14 @@ async function contentsNeeded(
   files: ContextBlobs,
   { tenant, version }: { tenant: string; version: string },
   referrers: readonly string[],
-): Promise<KeptContents | null> {
+): Promise<Contents | null> {
   const [blobs, packs] = [new Set<string>(), new Set<string>()];
   for (const referrer of referrers) {
     const manifest = await readManifest(files, { tenant, version: referrer });
     if (manifest === null) return null;
-    for (const { hash, from } of manifest.values()) if (from === version) blobs.add(hash);
     const places = await readPlaces(files, { tenant, version: referrer });
+    for (const { hash, from } of manifest.values())
+      if (from === version && !places.has(hash)) blobs.add(hash);
     for (const { pack, from } of places.values()) if (from === version) packs.add(pack);
   }
   return { blobs, packs };

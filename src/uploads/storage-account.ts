@@ -84,6 +84,7 @@ const otherMethods = (
   manifest: (place) => files.manifest(place),
   piece: (place, nth) => files.piece(place, nth),
   erasePieces: (place, count) => files.erasePieces(place, count),
+  eraseContents: (place, contents) => files.eraseContents(place, contents),
   eraseAllBut: (place, kept) => files.eraseAllBut(place, kept),
   erase: (place) => files.erase(place),
 });

@@ -7,6 +7,9 @@ type PackSource = {
   packed(name: string, offset: number, length: number): Promise<Uint8Array<ArrayBuffer> | null>;
 };
 
+/** Number of packs of which the reader remembers that it has read one file. */
+const MAX_BEGUN = 64;
+
 /**
  * Reads contents from packs. For the first file of a pack, reads only its range. For the second
  * file, loads the whole pack into memory: a caller that reads two files, such as a search, usually
@@ -14,49 +17,74 @@ type PackSource = {
  */
 export class PackReader {
   readonly #source: PackSource;
-  #lastPack: string | null = null;
+  readonly #maxBytes: number;
+  /** Packs of which one file was read. The most recent pack is last. */
+  readonly #begun = new Set<string>();
   /** Packs in memory. The most recently used pack is last. */
   readonly #cache = new Map<string, Uint8Array<ArrayBuffer>>();
-  readonly #maxCached: number;
-  #loading: { pack: string; bytes: Promise<Uint8Array<ArrayBuffer> | null> } | null = null;
+  #cachedBytes = 0;
+  /** Packs that are being loaded. Callers that need the same pack share one load. */
+  readonly #loading = new Map<string, Promise<Uint8Array<ArrayBuffer> | null>>();
 
   /**
-   * `maxCached` is the number of packs in memory. With two packs, a few reads from another pack do
-   * not evict the pack that is mainly read.
+   * `maxBytes` limits the packs in memory, but the most recently used pack always stays. Packs that
+   * are being loaded do not count.
    */
-  constructor(source: PackSource, maxCached = 1) {
+  constructor(source: PackSource, maxBytes: number) {
     this.#source = source;
-    this.#maxCached = maxCached;
+    this.#maxBytes = maxBytes;
   }
 
-  /** Reads a file's contents; `null` if the pack is missing. Throws if the pack is too short. */
-  async read({ pack, at, size }: Member): Promise<Uint8Array<ArrayBuffer> | null> {
-    const isFirst = this.#lastPack !== pack;
-    this.#lastPack = pack;
-    const isCached = this.#cache.has(pack) || this.#loading?.pack === pack;
-    if (isFirst && !isCached) return checkedSize(await this.#source.packed(pack, at, size), size);
-    const bytes = this.#cache.get(pack) ?? (await this.#load(pack));
+  /**
+   * Reads a file's contents; `null` if the pack is missing. Throws if the pack is too short.
+   * `isSearch`: whether more files of the pack will be read, so that the whole pack is loaded.
+   */
+  async read(
+    { pack, at, size }: Member,
+    isSearch = false,
+  ): Promise<Uint8Array<ArrayBuffer> | null> {
+    const cached = this.#cache.get(pack);
+    if (!cached && !this.#loading.has(pack) && !isSearch && this.#begin(pack))
+      return checkedSize(await this.#source.packed(pack, at, size), size);
+    const bytes = cached ?? (await this.#load(pack));
     if (!bytes) return null;
-    this.#addToCache(pack, bytes);
+    if (cached) this.#addToCache(pack, cached);
     return checkedSize(bytes.slice(at, at + size), size);
   }
 
-  #addToCache(pack: string, bytes: Uint8Array<ArrayBuffer>): void {
-    this.#cache.delete(pack);
-    this.#cache.set(pack, bytes);
-    const [oldest] = this.#cache.keys();
-    if (this.#cache.size > this.#maxCached && oldest !== undefined) this.#cache.delete(oldest);
+  /** Whether this is the first file of the pack. */
+  #begin(pack: string): boolean {
+    if (this.#begun.delete(pack)) return false;
+    this.#begun.add(pack);
+    const [oldest] = this.#begun;
+    if (this.#begun.size > MAX_BEGUN && oldest !== undefined) this.#begun.delete(oldest);
+    return true;
   }
 
-  /** Loads a pack. Concurrent callers that need the same pack share one read. */
-  async #load(pack: string): Promise<Uint8Array<ArrayBuffer> | null> {
-    const loading =
-      this.#loading?.pack === pack ? this.#loading : { pack, bytes: this.#source.pack(pack) };
-    this.#loading = loading;
+  #addToCache(pack: string, bytes: Uint8Array<ArrayBuffer>): void {
+    if (this.#cache.delete(pack)) this.#cachedBytes -= bytes.byteLength;
+    this.#cache.set(pack, bytes);
+    this.#cachedBytes += bytes.byteLength;
+    for (const [oldest, { byteLength }] of this.#cache) {
+      if (this.#cachedBytes <= this.#maxBytes || oldest === pack) break;
+      this.#cache.delete(oldest);
+      this.#cachedBytes -= byteLength;
+    }
+  }
+
+  #load(pack: string): Promise<Uint8Array<ArrayBuffer> | null> {
+    const loading = this.#loading.get(pack) ?? this.#loadAlone(pack);
+    this.#loading.set(pack, loading);
+    return loading;
+  }
+
+  async #loadAlone(pack: string): Promise<Uint8Array<ArrayBuffer> | null> {
     try {
-      return await loading.bytes;
+      const bytes = await this.#source.pack(pack);
+      if (bytes) this.#addToCache(pack, bytes);
+      return bytes;
     } finally {
-      if (this.#loading === loading) this.#loading = null;
+      this.#loading.delete(pack);
     }
   }
 }

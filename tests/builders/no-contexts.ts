@@ -1,6 +1,7 @@
 import type { ContextBlobs } from "../../r2-layout/contexts";
 import type { ContextServices } from "../../src/api/services";
 import type { ContextPins } from "../../src/uploads/context-index";
+import { ExpectedBlobs } from "../../src/uploads/expected-blobs";
 import { MemoryBudget } from "../../src/uploads/memory-budget";
 
 const refuse = () => Promise.reject(new Error("nothing may be stored"));
@@ -16,6 +17,7 @@ const files: ContextBlobs = {
   piece: refuse,
   erasePieces: refuse,
   eraseAllBut: refuse,
+  eraseContents: refuse,
   putPack: refuse,
   packIndexes: refuse,
   pack: refuse,
@@ -60,5 +62,7 @@ export const noContexts: ContextServices & { pins: ContextPins } = {
     },
     files,
     newId: () => "01kb0000000000000000000000",
+    expected: new ExpectedBlobs(),
+    spare: async () => null,
   },
 };

@@ -2,7 +2,9 @@ import { env } from "cloudflare:workers";
 import { expect, it } from "vitest";
 import { ContextFiles, type VersionPlace } from "../../r2-layout/contexts";
 import type { ArchiveEntry } from "../../src/uploads/read-tar";
-import { eraseContext, putArchive, putBlobs, putManifest } from "../../src/uploads/uploads";
+import { putArchive } from "../../src/uploads/archive-upload";
+import { eraseContext } from "../../src/uploads/erase-uploads";
+import { putBlobs, putManifest } from "../../src/uploads/uploads";
 import { hashOf } from "../../src/workspace/snapshot";
 import { store } from "./version-shelf";
 
@@ -32,7 +34,7 @@ class RacingContextFiles extends ContextFiles {
     return super.putManifest(place, text);
   }
 
-  override async putPlaces(place: VersionPlace, text: string): Promise<void> {
+  override async putPlaces(place: VersionPlace, text: string): Promise<string> {
     await this.#race("putPlaces");
     return super.putPlaces(place, text);
   }

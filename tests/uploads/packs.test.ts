@@ -156,9 +156,9 @@ describe("the places of a version's contents", () => {
       expected: {},
     },
     {
-      name: "are not taken from the base if its contents belong to another version",
+      name: "are the places of the base also if the base has gathered contents of another version",
       files: { c: "v0" },
-      expected: {},
+      expected: { c: "v1 old" },
     },
   ])("$name", ({ files, expected }) => {
     const places = packedPlacesOf(manifest(files), "v2", own, older);

@@ -2,15 +2,13 @@ import { env } from "cloudflare:workers";
 import { contextServices } from "../../durable-objects/shared/context-services";
 import { createSessionIndex } from "../../d1/session-index";
 import { pruneVersions } from "../../src/uploads/pruning";
+import type { ContextStore } from "../../src/uploads/context-store";
 import type { ArchiveEntry } from "../../src/uploads/read-tar";
 import { readPlaces } from "../../src/uploads/stored-packs";
-import {
-  putArchive,
-  putBlobs,
-  putManifest,
-  readManifest,
-  sweepUploads,
-} from "../../src/uploads/uploads";
+import { putArchive } from "../../src/uploads/archive-upload";
+import { sweepUploads } from "../../src/uploads/erase-uploads";
+import { readManifest } from "../../src/uploads/stored-manifest";
+import { putBlob, putBlobs, putManifest } from "../../src/uploads/uploads";
 import { hashOf } from "../../src/workspace/snapshot";
 
 export const DAY = 24 * 60 * 60 * 1_000;
@@ -56,6 +54,25 @@ export class VersionShelf {
   async push(files: Files): Promise<string> {
     await this.beginUpload(files);
     return (await this.beginUpload(files)).version;
+  }
+
+  /** Like `push`, but sends each missing blob in its own request. */
+  async pushSingly(files: Files, contextStore: ContextStore = store): Promise<string> {
+    const entries = await entriesOf(files);
+    const manifest = { files: entries.map(({ bytes: _, ...entry }) => entry) };
+    const { version, missing } = await putManifest(contextStore, this.#owner, manifest, this.now);
+    for (const { sha256: hash, bytes } of entries) {
+      if (!missing.includes(hash)) continue;
+      const blob = { hash, body: new Blob([bytes]).stream(), length: null };
+      await putBlob(contextStore, { ...this.#owner, version }, blob);
+    }
+    return (await putManifest(contextStore, this.#owner, manifest, this.now)).version;
+  }
+
+  /** Number of objects in R2 that have the contents of a version: packs and separate blobs. */
+  async countObjects(version: string): Promise<number> {
+    const keys = await keysNeededBy(this.#owner.tenant, version);
+    return new Set(keys.filter((key) => /\/(packs|blobs)\//.test(key))).size;
   }
 
   /** Like `push`, with an archive. */

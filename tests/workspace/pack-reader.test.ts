@@ -21,48 +21,70 @@ class Store {
 
 describe("the reader of packs", () => {
   it.each([
-    { name: "reads the range of one file", reads: ["a"], maxCached: 1, requests: ["a 2+3"] },
+    { name: "reads the range of one file", reads: ["a"], maxBytes: 10, requests: ["a 2+3"] },
     {
       name: "reads the whole pack for the second file",
       reads: ["a", "a", "a", "a"],
-      maxCached: 1,
+      maxBytes: 10,
       requests: ["a 2+3", "a"],
     },
     {
       name: "keeps a pack although one file of another pack is read",
       reads: ["a", "a", "b", "a"],
-      maxCached: 1,
+      maxBytes: 10,
       requests: ["a 2+3", "a", "b 2+3"],
     },
     {
       name: "drops a pack when two files of another pack are read, if one pack is cached",
       reads: ["a", "a", "b", "b", "a", "a"],
-      maxCached: 1,
+      maxBytes: 10,
       requests: ["a 2+3", "a", "b 2+3", "b", "a 2+3", "a"],
     },
     {
       name: "keeps a pack when two files of another pack are read, if two packs are cached",
       reads: ["a", "a", "b", "b", "a", "a", "b"],
-      maxCached: 2,
+      maxBytes: 20,
       requests: ["a 2+3", "a", "b 2+3", "b"],
     },
     {
       name: "drops the least recently read of three packs, if two packs are cached",
       reads: ["a", "a", "b", "b", "a", "c", "c", "a", "b"],
-      maxCached: 2,
+      maxBytes: 20,
       requests: ["a 2+3", "a", "b 2+3", "b", "c 2+3", "c", "b 2+3"],
     },
-  ])("$name", async ({ reads, maxCached, requests }) => {
+  ])("$name", async ({ reads, maxBytes, requests }) => {
     const store = new Store();
-    const reader = new PackReader(store, maxCached);
+    const reader = new PackReader(store, maxBytes);
     for (const pack of reads)
       expect(await reader.read({ pack, at: 2, size: 3 })).toEqual(Uint8Array.of(2, 3, 4));
     expect(store.requests).toEqual(requests);
   });
 
+  it("reads the whole pack for the first file of a search", async () => {
+    const store = new Store();
+    const reader = new PackReader(store, 10);
+    for (const at of [0, 1])
+      expect(await reader.read({ pack: "a", at, size: 1 }, true)).not.toBeNull();
+    expect(store.requests).toEqual(["a"]);
+  });
+
+  it("reads two packs once each if their files are read in turns", async () => {
+    const store = new Store();
+    const reader = new PackReader(store, 20);
+    for (const pack of ["a", "b", "a", "b", "a", "b"]) await reader.read({ pack, at: 0, size: 1 });
+    expect(store.requests).toEqual(["a 0+1", "b 0+1", "a", "b"]);
+  });
+
+  it("keeps the pack that is read, also if it is larger than the limit", async () => {
+    const store = new Store();
+    const reader = new PackReader(store, 9);
+    for (let at = 0; at < 4; at += 1) await reader.read({ pack: "a", at, size: 1 });
+    expect(store.requests).toEqual(["a 0+1", "a"]);
+  });
+
   it("reads a pack once for concurrent callers", async () => {
     const store = new Store();
-    const reader = new PackReader(store);
+    const reader = new PackReader(store, 10);
     const found = await Promise.all(
       [0, 1, 2, 3].map((at) => reader.read({ pack: "a", at, size: 1 })),
     );
@@ -73,7 +95,7 @@ describe("the reader of packs", () => {
   });
 
   it("returns null for a missing pack, and throws if a pack is too short", async () => {
-    const reader = new PackReader(new Store());
+    const reader = new PackReader(new Store(), 10);
     for (let call = 0; call < 2; call += 1)
       expect(await reader.read({ pack: "none", at: 0, size: 1 })).toBeNull();
     await expect(reader.read({ pack: "a", at: 8, size: 5 })).rejects.toThrow(

@@ -3,7 +3,8 @@ import type { BlobSource } from "../../../src/workspace/agent-files";
 import { type BlobSize, EMPTY_HASH } from "../../../src/workspace/snapshot";
 import { type FileEntry, FileError } from "../../../src/workspace/types";
 import type { StorageQueue } from "./storage-queue";
-import { FILES } from "../../shared/object-limits";
+import { FILES, PACK_CACHE_BYTES } from "../../shared/object-limits";
+import { Mutex } from "../../../src/async/mutex";
 import { PackReader } from "../../../src/workspace/pack-reader";
 import type { Sql } from "../object-storage";
 
@@ -41,10 +42,12 @@ type WorkingCopy = { hash: string; spilled: boolean; stored: boolean };
 export class BlobStore implements BlobSource {
   readonly #options: Options;
   readonly #packs: PackReader;
+  /** Held while R2 is read: a pack or a file has up to 16 MiB, so only one is being read. */
+  readonly #reading = new Mutex();
 
   constructor(options: Options) {
     this.#options = options;
-    this.#packs = new PackReader(options.objects);
+    this.#packs = new PackReader(options.objects, PACK_CACHE_BYTES);
   }
 
   /**
@@ -55,9 +58,7 @@ export class BlobStore implements BlobSource {
     if (hash === EMPTY_HASH) return new Uint8Array();
     const workingCopy = this.working(hash);
     if (workingCopy) return workingCopy;
-    const found = await this.#options.storageQueue
-      .take(() => this.#fromBucket(hash))
-      .catch(throwUnavailable);
+    const found = await this.#readBucket(hash).catch(throwUnavailable);
     if (!found) throw new LostContents(hash);
     return found;
   }
@@ -188,6 +189,15 @@ export class BlobStore implements BlobSource {
       "INSERT INTO blobs (hash, size, bytes) VALUES (?, ?, ?) ON CONFLICT DO NOTHING",
       ...[hash, size, bytes],
     );
+  }
+
+  async #readBucket(hash: string): Promise<Uint8Array<ArrayBuffer> | null> {
+    const release = await this.#reading.acquire();
+    try {
+      return await this.#options.storageQueue.take(() => this.#fromBucket(hash));
+    } finally {
+      release();
+    }
   }
 
   #fromBucket(hash: string): Promise<Uint8Array<ArrayBuffer> | null> {

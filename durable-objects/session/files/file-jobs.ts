@@ -105,7 +105,7 @@ export class FileJobs {
       case "erase_blobs":
         // The check runs inside the storage queue. A writer that needs one of these contents either
         // has added its row before this check, or writes the object again after the erasure.
-        await storageQueue.takeAll(() =>
+        await storageQueue.takeAlone(() =>
           objects.eraseBlobs(job.hashes.filter((hash) => !blobs.has(hash))),
         );
         return "done";

@@ -3,17 +3,18 @@ import type { PinnedContext } from "../../../src/protocol/events";
 import { logError } from "../../../src/redaction/log";
 import type { BlobSource } from "../../../src/workspace/agent-files";
 import { type FileEntry, FileError, type Tree } from "../../../src/workspace/types";
-import type { StorageQueue } from "./storage-queue";
 import { CONTEXT_CACHE } from "../../shared/object-limits";
+import { ReadAhead } from "./read-ahead";
+import type { StorageQueue } from "./storage-queue";
 
 type Options = { reader: ContextReader; tenant: string; storageQueue: Pick<StorageQueue, "take"> };
 type Pin = Pick<PinnedContext, "name" | "version">;
-type LoadedContext = Pick<OpenContext, "tree" | "has" | "read">;
+type LoadedContext = Pick<OpenContext, "tree" | "has" | "read"> & { readAhead: ReadAhead };
 
 /**
  * The user's contexts in the versions that the running turn has pinned. A tree is loaded once.
  * Contents are read when they are needed; small contents are cached, because the agents of a team
- * read the same files. Reads use the storage queue.
+ * read the same files. What a search needs next is read ahead. Reads use the storage queue.
  */
 export class SessionContexts implements BlobSource {
   readonly #options: Options;
@@ -22,6 +23,8 @@ export class SessionContexts implements BlobSource {
   /** Contents by hash, the oldest first. */
   readonly #cache = new Map<string, Uint8Array>();
   #cacheBytes = 0;
+  /** Running reads of contents that will be cached, by hash. Callers share them. */
+  readonly #reading = new Map<string, Promise<Uint8Array>>();
   /** The end of the latest `load`: loads run one after the other. */
   #loading: Promise<void> = Promise.resolve();
 
@@ -55,16 +58,32 @@ export class SessionContexts implements BlobSource {
    * read now.
    */
   async read(entry: FileEntry): Promise<Uint8Array> {
-    const cached = this.#cache.get(entry.hash);
-    if (cached) return cached.slice();
     const context = this.#contextWith(entry.hash);
-    if (!context) throw new Error(`no context has the contents ${entry.hash}`);
-    return this.#runRead(async () => {
-      // An earlier read in the queue may have fetched the same contents.
-      const cachedMeanwhile = this.#cache.get(entry.hash);
-      const bytes = cachedMeanwhile ?? (await context.read(entry));
-      return cachedMeanwhile || this.#addToCache(entry.hash, bytes) ? bytes.slice() : bytes;
-    });
+    const { isSearch, ahead } = context?.readAhead.noteRead(entry.hash) ?? NO_SEARCH;
+    const cached = this.#cache.get(entry.hash);
+    const contents = cached ?? (context && this.#read(context, entry, isSearch));
+    if (!contents) throw new Error(`no context has the contents ${entry.hash}`);
+    // Started after the read of this file, because its caller waits for it.
+    for (const next of ahead) if (context) this.#readAhead(context, next);
+    return isCacheable(entry) ? (await contents).slice() : contents;
+  }
+
+  /** Failures are dropped: the read that needs the contents is tried again, and reports them. */
+  #readAhead(context: LoadedContext, entry: FileEntry): void {
+    if (!this.#cache.has(entry.hash)) this.#read(context, entry, true).catch(() => undefined);
+  }
+
+  /** Reads contents that are not cached. The result must not be changed if it is cacheable. */
+  #read(context: LoadedContext, entry: FileEntry, isSearch: boolean): Promise<Uint8Array> {
+    const read = () => this.#runRead(() => context.read(entry, isSearch));
+    if (!isCacheable(entry)) return read();
+    const reading =
+      this.#reading.get(entry.hash) ??
+      read()
+        .then((bytes) => this.#addToCache(entry.hash, bytes))
+        .finally(() => this.#reading.delete(entry.hash));
+    this.#reading.set(entry.hash, reading);
+    return reading;
   }
 
   async #load(pins: readonly Pin[]): Promise<void> {
@@ -74,7 +93,7 @@ export class SessionContexts implements BlobSource {
       if (this.#loaded.has(keyOf(pin))) continue;
       const { reader, tenant } = this.#options;
       const found = await this.#runRead(() => reader.open(tenant, pin.name, pin.version));
-      this.#loaded.set(keyOf(pin), found && { tree: found.tree, has: found.has, read: found.read });
+      this.#loaded.set(keyOf(pin), found && toLoaded(found));
     }
   }
 
@@ -94,9 +113,8 @@ export class SessionContexts implements BlobSource {
     return [...this.#loaded.values()].find((opened) => opened?.has(hash)) ?? undefined;
   }
 
-  /** Caches contents. Returns whether it did; cached contents must not be changed. */
-  #addToCache(hash: string, bytes: Uint8Array): boolean {
-    if (bytes.byteLength > CONTEXT_CACHE.fileBytes || this.#cache.has(hash)) return false;
+  /** Caches contents and returns them. They must not be changed afterwards. */
+  #addToCache(hash: string, bytes: Uint8Array): Uint8Array {
     this.#cache.set(hash, bytes);
     this.#cacheBytes += bytes.byteLength;
     for (const [oldest, { byteLength }] of this.#cache) {
@@ -104,8 +122,17 @@ export class SessionContexts implements BlobSource {
       this.#cache.delete(oldest);
       this.#cacheBytes -= byteLength;
     }
-    return true;
+    return bytes;
   }
+}
+
+const NO_SEARCH = { isSearch: false, ahead: [] };
+
+const isCacheable = ({ size }: FileEntry): boolean => size <= CONTEXT_CACHE.fileBytes;
+
+function toLoaded({ tree, has, read, objectOf }: OpenContext): LoadedContext {
+  const storedAs = (entry: FileEntry) => (isCacheable(entry) ? objectOf(entry) : null);
+  return { tree, has, read, readAhead: new ReadAhead(tree.values(), storedAs) };
 }
 
 const keyOf = ({ name, version }: Pin): string => `${name} ${version}`;

@@ -1,14 +1,14 @@
-import { Mutex } from "../../../src/async/mutex";
+import { SharedLock } from "../../../src/async/shared-lock";
 import { withTimeout } from "../../../src/async/timeout";
-import { BUCKET_LIMIT_MS } from "../../shared/object-limits";
+import { BUCKET_LIMIT_MS, STORAGE_CONNECTIONS } from "../../shared/object-limits";
 
 /**
- * Runs one storage operation at a time, on R2 or, for contexts, on D1. More would use connections
- * that calls of models and tools need: the platform allows only few. If an operation is too slow,
- * its caller gets an error. After `close`, no operation begins.
+ * Runs up to `STORAGE_CONNECTIONS` storage operations at a time, on R2 or, for contexts, on D1, in
+ * the order of the calls. If an operation is too slow, its caller gets an error. After `close`, no
+ * operation begins.
  */
 export class StorageQueue {
-  readonly #mutex = new Mutex();
+  readonly #lock = new SharedLock(STORAGE_CONNECTIONS);
   readonly #limitMs: number;
   /** Operations in progress, including operations whose caller got a timeout. */
   readonly #open = new Set<Promise<unknown>>();
@@ -33,11 +33,12 @@ export class StorageQueue {
   }
 
   /**
-   * Like `take`, but without a timeout: waits until the operation ends. For operations such as an
-   * erasure, which must not take effect after the caller continues.
+   * Runs an operation alone and without a timeout: waits until it ends. For operations such as an
+   * erasure, which must not overlap with the write of the same object, and must not take effect
+   * after the caller continues.
    */
-  takeAll<T>(operation: () => Promise<T>): Promise<T> {
-    return this.#run(operation, (open) => open);
+  takeAlone<T>(operation: () => Promise<T>): Promise<T> {
+    return this.#run(operation, (open) => open, true);
   }
 
   /** Prevents further operations; resolves when no operation is in progress. */
@@ -46,8 +47,12 @@ export class StorageQueue {
     await Promise.allSettled(this.#open);
   }
 
-  async #run<T>(operation: () => Promise<T>, wait: (open: Promise<T>) => Promise<T>): Promise<T> {
-    const release = await this.#mutex.acquire();
+  async #run<T>(
+    operation: () => Promise<T>,
+    wait: (open: Promise<T>) => Promise<T>,
+    isAlone = false,
+  ): Promise<T> {
+    const release = await this.#lock.acquire(isAlone);
     try {
       if (this.#isClosed) throw new Error("The session's files are closed.");
       const open = operation();

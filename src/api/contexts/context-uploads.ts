@@ -4,14 +4,10 @@ import { readZip } from "../../uploads/read-zip";
 import { spool } from "../../uploads/spool";
 import { Tally } from "../../uploads/tally";
 import { MANIFEST_BYTES, memoryOf, type UploadKind } from "../../uploads/memory-budget";
-import {
-  type OpenArchive,
-  putArchive,
-  putBlob,
-  putBlobs,
-  putManifest,
-  type UploadResult,
-} from "../../uploads/uploads";
+import type { SpareMemory } from "../../uploads/spare-memory";
+import { type OpenArchive, putArchive } from "../../uploads/archive-upload";
+import { GATHERING } from "../../uploads/gather";
+import { putBlob, putBlobs, putManifest, type UploadResult } from "../../uploads/uploads";
 import {
   BLOB_HASH,
   BlobsStoredSchema,
@@ -141,10 +137,20 @@ async function receiveContext(
   const { store } = context.env.contexts;
   if (typeOf(context.req.raw) === JSON_TYPE) return receiveManifest(context, owner);
   const kind = kindOf(context.req.raw);
-  return withCountedBody(context, kind, (body) =>
-    putArchive(store, owner, archiveOf(kind, body), Date.now()),
-  );
+  return withCountedBody(context, kind, (body) => {
+    const spare = memoryOf(kind, body.length) < GATHERING.memory ? store.spare : ownMemory(body);
+    return putArchive({ ...store, spare }, owner, archiveOf(kind, body), Date.now());
+  });
 }
+
+/** The memory of an archive, which is free again after the archive was read. */
+const ownMemory =
+  ({ reportProgress }: CountedBody): SpareMemory =>
+  (_tenant, _bytes, work) =>
+    work(() => {
+      reportProgress();
+      return true;
+    });
 
 const MANIFEST_TOO_LARGE = `The manifest is larger than ${MANIFEST_BYTES / 1_000_000} MB; ${CONTEXT_LIMITS.files} files with paths of ${PATH_LIMITS.pathBytes} bytes need less. Remove \\u escapes and spaces, shorten the paths, or send the files as a tar (${TAR}).`;
 

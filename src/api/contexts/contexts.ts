@@ -1,7 +1,7 @@
 import { z } from "@hono/zod-openapi";
 import type { VersionRow } from "../../uploads/context-index";
 import type { OpenContext } from "../../uploads/context-reader";
-import { eraseContext } from "../../uploads/uploads";
+import { eraseContext } from "../../uploads/erase-uploads";
 import {
   type Context,
   CONTEXT_NAME,

@@ -6,7 +6,7 @@ import { zipSync } from "fflate";
 import { contextServices } from "../../../durable-objects/shared/context-services";
 import { storageOf, storedBySession } from "../../../d1/stored-bytes";
 import { READABLE_FOR_MS, pruneVersions } from "../../../src/uploads/pruning";
-import { sweepUploads } from "../../../src/uploads/uploads";
+import { sweepUploads } from "../../../src/uploads/erase-uploads";
 import type { ContextUpload } from "../../../src/protocol/api/contexts";
 import { sessionName } from "../../../src/tenancy/principal";
 import { hashOf } from "../../../src/workspace/snapshot";

@@ -2,13 +2,14 @@ import { describe, expect, it } from "vitest";
 import { AttachmentStore } from "../../../../durable-objects/session/admission/attachments";
 import { StorageQueue } from "../../../../durable-objects/session/files/storage-queue";
 import { SessionContexts } from "../../../../durable-objects/session/files/session-contexts";
+import { READ_AHEAD, STORAGE_CONNECTIONS } from "../../../../durable-objects/shared/object-limits";
 import type { OpenContext } from "../../../../src/uploads/context-reader";
 import { hashOf } from "../../../../src/workspace/snapshot";
 import { Shelf } from "./files-session";
 
 /**
- * Requests of one session to R2 and D1. They must run one after the other, because they share the
- * platform's six connections with model calls.
+ * Requests of one session to R2 and D1. The platform allows an object only six connections, so the
+ * number of requests at the same time is limited.
  */
 
 const SITE = { name: "site", version: "v1" };
@@ -53,12 +54,12 @@ function begin() {
 }
 
 describe("six agents that read files of a context for the first time", () => {
-  it("get the files one after the other", async () => {
+  it("get four files at a time", async () => {
     const { shelf, contexts, read } = begin();
     await contexts.load([SITE]);
     const found = await Promise.all(Object.values(FILES).map(read));
     expect(found).toEqual(Object.values(FILES).map(bytesOf));
-    expect(shelf.counted.maximum).toBe(1);
+    expect(shelf.counted.maximum).toBe(STORAGE_CONNECTIONS);
   });
 
   it("share one request for the same file, and each gets its own copy of the bytes", async () => {
@@ -74,7 +75,7 @@ describe("six agents that read files of a context for the first time", () => {
   });
 });
 
-it("trees of contexts, their files, and attachments are requested one after the other", async () => {
+it("trees of contexts, their files, and attachments share the connections of the session", async () => {
   const { shelf, storageQueue, contexts, read } = begin();
   shelf.put("v2", { other: "text" });
   await contexts.load([SITE]);
@@ -101,8 +102,27 @@ it("trees of contexts, their files, and attachments are requested one after the 
     }),
     read("text 1"),
     contexts.load([SITE, { name: "docs", version: "v2" }]),
-    read("text 2"),
+    ...[2, 3, 4, 5].map((nth) => read(`text ${nth}`)),
   ]);
   expect(attached).toEqual(bytesOf("came"));
-  expect(shelf.counted.maximum).toBe(1);
+  expect(shelf.counted.maximum).toBe(STORAGE_CONNECTIONS);
+});
+
+describe("a search that reads one file after the other", () => {
+  it("reads the next files before it needs them, and each only once", async () => {
+    const { shelf, contexts, read } = begin();
+    const texts = Array.from({ length: 20 }, (_, nth) => `line ${nth}`);
+    shelf.put("v2", Object.fromEntries(texts.map((text, nth) => [`f${100 + nth}`, text])));
+    await contexts.load([{ name: "docs", version: "v2" }]);
+    const aheadOf: number[] = [];
+    for (const [nth, text] of texts.entries()) {
+      expect(await read(text)).toEqual(bytesOf(text));
+      aheadOf.push(shelf.asked.length - nth - 1);
+    }
+    expect(shelf.asked.toSorted()).toEqual(texts.toSorted());
+    expect(aheadOf.slice(0, 2)).toEqual([0, 0]);
+    expect(Math.max(...aheadOf)).toBeGreaterThan(1);
+    expect(Math.max(...aheadOf)).toBeLessThanOrEqual(READ_AHEAD.objects);
+    expect(shelf.counted.maximum).toBeLessThanOrEqual(STORAGE_CONNECTIONS);
+  });
 });

@@ -93,6 +93,7 @@ export class Shelf implements ContextReader {
       manifest: new Map(),
       has: (hash) => texts.has(hash),
       read,
+      objectOf: ({ hash, size }) => ({ name: hash, bytes: size }),
       stream: () => Promise.reject(new Error("no context is streamed in these tests")),
     };
   }

@@ -1,0 +1,104 @@
+import type { Contents } from "../../r2-layout/contexts";
+import type { Tree } from "../workspace/types";
+import type { ContextStore, Owner } from "./context-store";
+import { gather } from "./gather";
+import { encodeManifest, type StoredManifest } from "./manifest-text";
+import { decodePlaces, encodePlaces, packedPlacesOf, type Places } from "./packs";
+import { UploadRefusal } from "./refusals";
+import { ownBytes } from "./storage-account";
+import { NO_PLACES, readPlaces, type StoredContents } from "./stored-packs";
+import { treeBytes } from "./tree-builder";
+
+/**
+ * An upload whose contents are all stored. `builtOn`: id of its base; `null` if it has none.
+ * `base`: see `Commit` of the index.
+ */
+export type CompleteUpload = {
+  version: string;
+  builtOn: string | null;
+  manifest: StoredManifest;
+  stored: StoredContents;
+  tree: Tree;
+  hash: string;
+  base: string | null | undefined;
+};
+
+/**
+ * Makes an upload the newest version. Before that, gathers small contents into packs and stores
+ * where all packed contents are. After that, erases objects of the upload that are not needed any
+ * more. Throws `UploadRefusal`.
+ */
+export async function commitUpload(
+  store: ContextStore,
+  owner: Owner,
+  upload: CompleteUpload,
+): Promise<void> {
+  const unneeded = await placeContents(store, owner, upload);
+  await commit(store, owner, upload);
+  const place = { tenant: owner.tenant, version: upload.version };
+  // The upload has succeeded. Objects that cannot be erased now are erased with the version.
+  if (unneeded) await store.files.eraseContents(place, unneeded).catch(() => undefined);
+}
+
+/**
+ * Stores where the packed contents of an upload are. If an earlier try has stored this, its text
+ * stays. Returns the objects that are not needed; `null` if nothing is packed.
+ */
+async function placeContents(
+  store: ContextStore,
+  owner: Owner,
+  { version, builtOn, manifest, stored }: CompleteUpload,
+): Promise<Contents | null> {
+  const { index, files } = store;
+  const { tenant } = owner;
+  const place = { tenant, version };
+  const older =
+    builtOn === null ? NO_PLACES : await readPlaces(files, { tenant, version: builtOn });
+  const found = packedPlacesOf(manifest, version, stored.packed, older);
+  const mayStore = async (bytes: number): Promise<boolean> => {
+    if (bytes === 0) return true;
+    const total = ownBytes(manifest, encodeManifest(manifest), version) + bytes;
+    return (await index.charge({ ...owner, id: version }, total)).ok;
+  };
+  const places = (await gather(store, { ...place, manifest, places: found }, mayStore)) ?? found;
+  if (places.size === 0) return null;
+  const text = encodePlaces(places);
+  const storedText = await files.putPlaces(place, text);
+  const finalPlaces = storedText === text ? places : decodePlaces(storedText);
+  const used = packsOf(finalPlaces, version);
+  const written = stored.packs.union(packsOf(places, version));
+  return {
+    blobs: new Set([...stored.blobs].filter((hash) => finalPlaces.has(hash))),
+    packs: written.difference(used),
+  };
+}
+
+/** The version's own packs that have contents at these places. */
+const packsOf = (places: Places, version: string): ReadonlySet<string> =>
+  new Set([...places.values()].flatMap(({ from, pack }) => (from === version ? [pack] : [])));
+
+async function commit(
+  { index }: Pick<ContextStore, "index">,
+  { tenant, name }: Owner,
+  { version, tree, hash, base }: CompleteUpload,
+): Promise<void> {
+  const counts = { files: tree.size, bytes: treeBytes(tree) };
+  if (await index.commit({ tenant, name, id: version, treeHash: hash, ...counts, base })) return;
+  // Another request may have committed the same upload.
+  if ((await index.version(tenant, name, version)) !== null) return;
+  requireBase(base, (await index.newest(tenant, name))?.id ?? null);
+  throw new UploadRefusal(
+    "upload_not_found",
+    "This upload is no longer open: it expired, or its context was erased. Start the upload again.",
+  );
+}
+
+/** Throws `UploadRefusal` if the newest version is not the expected one. */
+export function requireBase(base: string | null | undefined, newest: string | null): void {
+  if (base === undefined || base === newest) return;
+  const state = newest === null ? "it has no version any more" : `its newest version is ${newest}`;
+  throw new UploadRefusal(
+    "context_changed",
+    `The context has changed meanwhile: ${state}. Fetch that version and apply your changes to it.`,
+  );
+}
