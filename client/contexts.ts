@@ -8,6 +8,7 @@ import {
 } from "../src/protocol/paths";
 import { ClientError } from "./errors";
 import type { TurnPlace } from "./follow";
+import { sendAll } from "./send-all";
 import { toTar } from "./tar";
 import type { Call, Transport } from "./transport";
 import type { BlobsStored, Context, ContextList, ContextUpload, TurnChanges } from "./types";
@@ -40,6 +41,11 @@ type Cancellable = { signal?: AbortSignal | undefined };
 
 /** Most rounds in which the client sends contents that the service reports as missing. */
 const MAX_ROUNDS = 3;
+/**
+ * Requests with contents that the client sends at the same time, and the size of their contents
+ * together. So a full pack is sent alone, and packs of small files are sent together.
+ */
+const AT_ONCE = { requests: 4, bytes: PACK_LIMITS.bytes } as const;
 /** Time limit of one request: long enough for a pack of files over a slow connection. */
 const TRANSFER_MS = 10 * 60_000;
 const MAX_TRANSFER_BYTES = 64_000_000;
@@ -153,18 +159,23 @@ export class Contexts {
     const missingFiles = [...new Set(missing)].flatMap((hash) => byHash.get(hash) ?? []);
     const total = sizeOf(missingFiles);
     let sent = 0;
-    for (const pack of packsOf(missingFiles)) {
-      const [path = "", query = ""] = links.blobs.split("?");
-      const [first] = pack;
-      if (!first) continue;
-      const call =
-        pack.length === 1
-          ? { path: `${path}/${first.sha256}?${query}`, body: await blobBody(first) }
-          : { path: links.blobs, body: await packBody(pack) };
-      await this.#json<BlobsStored>({ method: "PUT", ...call, signal });
+    const sendPack = async (pack: readonly UploadFile[], stop: AbortSignal): Promise<void> => {
+      await this.#sendPack(links.blobs, pack, signal ? AbortSignal.any([signal, stop]) : stop);
       sent += sizeOf(pack);
       onProgress?.({ sent, total });
-    }
+    };
+    await sendAll(packsOf(missingFiles), { ...AT_ONCE, sizeOf }, sendPack);
+  }
+
+  async #sendPack(link: string, pack: readonly UploadFile[], signal: AbortSignal): Promise<void> {
+    const [path = "", query = ""] = link.split("?");
+    const [first] = pack;
+    if (!first) return;
+    const call =
+      pack.length === 1
+        ? { path: `${path}/${first.sha256}?${query}`, body: await blobBody(first) }
+        : { path: link, body: await packBody(pack) };
+    await this.#json<BlobsStored>({ method: "PUT", ...call, signal });
   }
 
   async #requireHash(bytes: Uint8Array, sha256: string): Promise<void> {
