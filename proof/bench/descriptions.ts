@@ -45,6 +45,7 @@ const MEASURED = {
   },
   "fan-out": { about: "One session, 10 to 1,000 readers" },
   snapshots: { about: `Snapshots of ${TREE.files} files` },
+  files: { about: "Upload of a context of 2,000 files, and an agent's search in it" },
   bundle: { about: "Size of the uploaded bundle" },
   "cold-start": { about: "Cold start, from process to first answer" },
   rows: {

@@ -3,6 +3,7 @@ import { CANCEL } from "./cancel";
 import { CPU } from "./cpu";
 import { FAN_OUT } from "./fan-out";
 import type { Measurement } from "./figure";
+import { FILES } from "./files";
 import { FIRST_EVENT } from "./first-event";
 import { KILL } from "./kill";
 import { OPERATIONS } from "./operations";
@@ -30,6 +31,7 @@ export const MEASUREMENTS: readonly Measurement[] = [
   BUDGET,
   FAN_OUT,
   SNAPSHOTS,
+  FILES,
   BUNDLE,
   COLD_START,
   ROWS,

@@ -54,6 +54,12 @@ describe("figures in documents", () => {
     expect(() => figureNamed(name, read)).toThrow();
   });
 
+  it("a figure of a new measurement is not recorded yet", () => {
+    const text = "<!-- figure: bench.new.ms.median .1 -->3.0<!-- /figure -->";
+    const placed = "<!-- figure: bench.new.ms.median .1 -->not recorded yet<!-- /figure -->";
+    expect(placeFigures(text, read)).toBe(placed);
+  });
+
   it("a table contains every line of a file, and does not change if it is written again", () => {
     const text = "Before\n\n<!-- lines: bench -->\nold\n<!-- /lines -->\n\nAfter\n";
     const placed = placeFigures(text, read);

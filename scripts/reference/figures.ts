@@ -10,7 +10,8 @@ import { grouped, table } from "./markdown";
  * - `<!-- figure: bench.cancel.disk.closed.median .1 -->8.3<!-- /figure -->` names the file, the
  *   record, the path of the value in the record's data, and the number of digits after the point.
  *   If the number is omitted, the value is shown as it is stored. A path after `@` is a path in the
- *   record itself, such as `bench.cancel@commit` or `bench.cancel@lines.0.aim`.
+ *   record itself, such as `bench.cancel@commit` or `bench.cancel@lines.0.aim`. A measurement that
+ *   is new has no record until it is first recorded; the text then says so.
  * - `<!-- lines: bench -->…<!-- /lines -->` contains the table of all lines of a file.
  */
 export const DATA_FOLDER = "docs/proof/data";
@@ -46,10 +47,9 @@ const LINES_MARKER = /(<!-- lines: (\S+) -->)\n.*?\n(<!-- \/lines -->)/gs;
 export function placeFigures(text: string, read: (file: string) => FigureFile): string {
   return text
     .replaceAll(MARKER, (_, name: string, digits: string | undefined) => {
-      const formatted = formatFigure(
-        figureNamed(name, read),
-        digits === undefined ? null : Number(digits),
-      );
+      const formatted = isRecorded(name, read)
+        ? formatFigure(figureNamed(name, read), digits === undefined ? null : Number(digits))
+        : "not recorded yet";
       const format = digits === undefined ? "" : ` .${digits}`;
       return `<!-- figure: ${name}${format} -->${formatted}<!-- /figure -->`;
     })
@@ -58,6 +58,11 @@ export function placeFigures(text: string, read: (file: string) => FigureFile): 
       (_, start: string, file: string, end: string) =>
         `${start}\n\n${linesTable(read(file))}\n\n${end}`,
     );
+}
+
+function isRecorded(name: string, read: (file: string) => FigureFile): boolean {
+  const [file = "", key = ""] = name.split(/[.@]/);
+  return read(file)[key] !== undefined;
 }
 
 /** Finds a figure by its name in a marker. Throws if the figure does not exist. */
