@@ -18,8 +18,8 @@ export const sharedByUploads = () => ({
 });
 
 /**
- * Creates the services for contexts that the Worker and the sessions' objects use. `shared`: omitted
- * if the caller receives no uploads.
+ * Creates the services for contexts that the Worker and the sessions' objects use. The Worker
+ * passes what its uploads share.
  */
 export function contextServices(
   env: Pick<Env, "DB" | "BUCKET" | "TENANT_STORED_BYTES">,

@@ -1,7 +1,7 @@
 import type { VersionPlace } from "../../r2-layout/contexts";
 
 /** Hash → size of the blobs that an upload must store. */
-export type Expected = ReadonlyMap<string, number>;
+export type BlobSizes = ReadonlyMap<string, number>;
 
 /** Uploads whose blobs are in memory: with 10,000 files each, less than 4 MB together. */
 const MAX_UPLOADS = 2;
@@ -12,13 +12,13 @@ const MAX_UPLOADS = 2;
  */
 export class ExpectedBlobs {
   /** By tenant and version. The most recently used upload is last. */
-  readonly #uploads = new Map<string, Expected>();
+  readonly #uploads = new Map<string, BlobSizes>();
 
   /** The blobs of an upload. If they are not in memory, calls `read`; `null` is not remembered. */
   async of(
     { tenant, version }: VersionPlace,
-    read: () => Promise<Expected | null>,
-  ): Promise<Expected | null> {
+    read: () => Promise<BlobSizes | null>,
+  ): Promise<BlobSizes | null> {
     const key = `${tenant}/${version}`;
     const blobs = this.#uploads.get(key) ?? (await read());
     if (blobs === null) return null;
