@@ -1,5 +1,4 @@
 import type { ContextBlobs } from "../../r2-layout/contexts";
-import type { BlobSource } from "../workspace/agent-files";
 import type { FileEntry, Tree } from "../workspace/types";
 import { PackReader } from "../workspace/pack-reader";
 import type { ContextIndex, VersionRow } from "./context-index";
@@ -9,7 +8,7 @@ import { readManifest } from "./stored-manifest";
 import { readPlaces } from "./stored-packs";
 
 /** Read access to one version of a context. A version never changes. */
-export type OpenContext = BlobSource & {
+export type OpenContext = {
   /**
    * Reads contents. `isSearch`: whether contents near them will be read too; then a whole pack is
    * read.
