@@ -7,6 +7,7 @@ import { FILES } from "./files";
 import { FIRST_EVENT } from "./first-event";
 import { KILL } from "./kill";
 import { OPERATIONS } from "./operations";
+import { PEERS } from "./peers/peers";
 import { RESUME } from "./resume";
 import { ROWS } from "./rows";
 import { SESSIONS_AT_ONCE } from "./sessions";
@@ -22,6 +23,7 @@ export const MEASUREMENTS: readonly Measurement[] = [
   WALL,
   TEAMS,
   AGENTS,
+  PEERS,
   SLOPE,
   CPU,
   SESSIONS_AT_ONCE,

@@ -38,14 +38,18 @@ export type Load = {
   pace: Pace | null;
 };
 
-/** Starts providers for agents that answer, vote and present, with the reply lengths of `load`. */
+/**
+ * Starts providers for agents that answer, vote and present, with the reply lengths of `load`.
+ * `adapt` changes the script of each model.
+ */
 export function startTeam(
   load: Load,
   members: readonly Member[] = TRIO,
+  adapt: (script: Script) => Script = (script) => script,
 ): Promise<SimulatedProviders> {
   const models = members.map(({ model, delayMs = 0 }) => {
     const pace = load.pace && { ...load.pace, ttftMs: load.pace.ttftMs + delayMs };
-    return [model, withPace(pace, scriptOf(model, load))] as const;
+    return [model, adapt(withPace(pace, scriptOf(model, load)))] as const;
   });
   return startSimulatedProviders({ models: Object.fromEntries(models) });
 }
@@ -64,9 +68,12 @@ export function runRequest(
   return JSON.stringify({ question: QUESTION, config: { agents } });
 }
 
+/** The beginning of the answer of a model. */
+export const openingOf = (model: string): string => `${model} says: `;
+
 function scriptOf(model: string, { answerTokens, voteTokens, presentationTokens }: Load): Script {
   return answersThenVotes({
-    answer: textOfLength(answerTokens, `${model} says: `, (content) =>
+    answer: textOfLength(answerTokens, openingOf(model), (content) =>
       argumentsText({ name: "new_answer", arguments: { content } }),
     ),
     reason: textOfLength(voteTokens, "", (reason) =>

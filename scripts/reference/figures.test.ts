@@ -68,6 +68,22 @@ describe("figures in documents", () => {
     expect(placeFigures(placed, read)).toBe(placed);
   });
 
+  it("a table of a record is placed, and a sentence if the record does not exist", () => {
+    const text = "<!-- table: bench.peers -->\nold\n<!-- /table -->\n";
+    expect(placeFigures(text, read)).toContain("Not recorded yet.");
+    const peers = figureRecord({ table: { head: ["Agents", "Calls"], rows: [["3", "7"]] } });
+    const placed = placeFigures(text, () => ({ peers }));
+    expect(placed).toBe(
+      "<!-- table: bench.peers -->\n\n| Agents | Calls |\n|---|---|\n| 3 | 7 |\n\n<!-- /table -->\n",
+    );
+    expect(placeFigures(placed, () => ({ peers }))).toBe(placed);
+  });
+
+  it("refuses a record without a table", () => {
+    const text = "<!-- table: bench.quick -->\nold\n<!-- /table -->\n";
+    expect(() => placeFigures(text, read)).toThrow();
+  });
+
   it("every file with figures is well formed", () => {
     const files = readdirSync(DATA_FOLDER).map((file) => path.basename(file, ".json"));
     expect(files).toContain("bench");

@@ -13,6 +13,7 @@ import { grouped, table } from "./markdown";
  *   record itself, such as `bench.cancel@commit` or `bench.cancel@lines.0.aim`. A measurement that
  *   is new has no record until it is first recorded; the text then says so.
  * - `<!-- lines: bench -->…<!-- /lines -->` contains the table of all lines of a file.
+ * - `<!-- table: bench.peers -->…<!-- /table -->` contains the table in the data of a record.
  */
 export const DATA_FOLDER = "docs/proof/data";
 
@@ -42,6 +43,10 @@ export type FigureFile = z.infer<typeof FigureFileSchema>;
 
 export const MARKER = /<!-- figure: ([^\s>]+)(?: \.(\d))? -->(.*?)<!-- \/figure -->/g;
 const LINES_MARKER = /(<!-- lines: (\S+) -->)\n.*?\n(<!-- \/lines -->)/gs;
+const TABLE_MARKER = /(<!-- table: (\S+) -->)\n.*?\n(<!-- \/table -->)/gs;
+const TableSchema = z.object({
+  table: z.strictObject({ head: z.array(z.string()), rows: z.array(z.array(z.string())) }),
+});
 
 /** Writes the current figures between the markers of a text. Throws if a figure does not exist. */
 export function placeFigures(text: string, read: (file: string) => FigureFile): string {
@@ -57,6 +62,11 @@ export function placeFigures(text: string, read: (file: string) => FigureFile): 
       LINES_MARKER,
       (_, start: string, file: string, end: string) =>
         `${start}\n\n${linesTable(read(file))}\n\n${end}`,
+    )
+    .replaceAll(
+      TABLE_MARKER,
+      (_, start: string, name: string, end: string) =>
+        `${start}\n\n${recordTable(name, read)}\n\n${end}`,
     );
 }
 
@@ -106,6 +116,15 @@ function linesTable(file: FigureFile): string {
     ]),
   );
   return table(["Figure", "Measured", "Runs", "Lower bound, same run", "Aim"], rows);
+}
+
+/** The table of a record. A measurement that is new has no record until it is first recorded. */
+function recordTable(name: string, read: (file: string) => FigureFile): string {
+  const [file = "", key = ""] = name.split(".");
+  const record = read(file)[key];
+  if (!record) return "Not recorded yet.";
+  const { head, rows } = TableSchema.parse(record.data).table;
+  return table(head, rows);
 }
 
 /** Reads the records of a file in `docs/proof/data`. Throws if the file is missing or malformed. */

@@ -35,7 +35,7 @@ it("the container image has the same version as the package", () => {
 it("only the root's package.json has the versions of the project and of its tools", () => {
   const root: Manifest = JSON.parse(read("package.json"));
   const shared = Object.keys({ ...root.dependencies, ...root.devDependencies });
-  for (const folder of ["sandbox", "client", "proof/mutation"]) {
+  for (const folder of ["sandbox", "client", "proof/mutation", "proof/bench/peers"]) {
     const own: Manifest = JSON.parse(read(`${folder}/package.json`));
     const tools = Object.keys({ ...own.dependencies, ...own.devDependencies });
     expect(tools.filter((name) => shared.includes(name))).toEqual([]);
