@@ -42,12 +42,12 @@ declare module "@langchain/core/messages" {
 declare module "@langchain/openai" {
   import type { AIMessageChunk } from "@langchain/core/messages";
 
-  type Message = { role: "system" | "user"; content: string };
-  type Tool = { type: "function"; function: { name: string; parameters: object } };
-  type Streamable = {
+  export type Message = { role: "system" | "user"; content: string };
+  export type Tool = { type: "function"; function: { name: string; parameters: object } };
+  export type Streamable = {
     stream(messages: Message[]): Promise<AsyncIterable<AIMessageChunk>>;
   };
-  type Options = {
+  export type Options = {
     model: string;
     apiKey: string;
     maxRetries: number;
