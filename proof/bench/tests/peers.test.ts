@@ -194,6 +194,7 @@ describe("a request of MassGen", () => {
       tools: ["vote", "new_answer"],
       stage: "deciding",
     },
+    { text: "bench-2 says: no", tools: ["new_answer"], stage: "presentation" },
     { text: "bench-2 says: no", tools: [], stage: "presentation" },
   ])("with $tools that reads $text is of the stage $stage", ({ text, tools, stage }) => {
     expect(asServiceRequest(situationOf(text, tools)).stage).toBe(stage);
