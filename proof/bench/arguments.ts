@@ -11,7 +11,7 @@ export const USAGE = `npm run bench -- [--only NAME,NAME] [--seed S] [--trials N
                  [--json FILE] [--record]
 
 Measures the service's own cost in time, CPU and rows, with simulated models.
-Linux only. All figures take about 17 minutes on two idle cores.
+Linux only. All figures take about 35 minutes on two idle cores.
 
   --only NAMES  measure only these figures; may be repeated
   --seed S      seed of all random draws (default: the clock)
