@@ -1,6 +1,6 @@
 import type { AIMessageChunk } from "@langchain/core/messages";
 import { Annotation, END, Send, START, StateGraph } from "@langchain/langgraph";
-import { ChatOpenAI, type Message, type Tool } from "@langchain/openai";
+import { ChatOpenAI } from "@langchain/openai";
 
 /**
  * A team of LangGraph.js: N agents answer, N agents vote, and the winner presents. Started with the
@@ -8,6 +8,8 @@ import { ChatOpenAI, type Message, type Tool } from "@langchain/openai";
  * answers with the wall time. Node runs this file without a bundler, so that its packages are those
  * of this folder.
  */
+type Message = { role: "system" | "user"; content: string };
+type Tool = { type: "function"; function: { name: string; parameters: object } };
 type Answer = { alias: string; model: string; text: string };
 /** The input of one agent's node. */
 type Seat = { alias: string; model: string; question: string; answers: Answer[] };
@@ -108,7 +110,7 @@ async function present({ question, answers, votes }: State): Promise<Partial<Sta
 /** One task of the node for each agent. */
 const toEachAgent =
   (node: string) =>
-  ({ models, question, answers }: State): Send<Seat>[] =>
+  ({ models, question, answers }: State) =>
     models.map((model, nth) => new Send(node, { alias: aliasOf(nth), model, question, answers }));
 const aliasOf = (nth: number): string => `agent${nth + 1}`;
 

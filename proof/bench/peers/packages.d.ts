@@ -15,8 +15,8 @@ declare module "@langchain/langgraph" {
   export const START: string;
   export const END: string;
   /** One task of a node, with its own input. */
-  export class Send<Input> {
-    constructor(node: string, input: Input);
+  export class Send<Node extends string = string, Input = unknown> {
+    constructor(node: Node, input: Input);
   }
   export class StateGraph<State> {
     constructor(schema: Schema<State>);
@@ -24,7 +24,7 @@ declare module "@langchain/langgraph" {
     addEdge(from: string, to: string): this;
     addConditionalEdges(
       from: string,
-      route: (state: State) => Send<unknown>[],
+      route: (state: State) => Send[],
       targets: string[],
     ): this;
     compile(): { invoke(input: Partial<State>): Promise<State> };
