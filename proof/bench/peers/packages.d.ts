@@ -22,11 +22,7 @@ declare module "@langchain/langgraph" {
     constructor(schema: Schema<State>);
     addNode<Input>(name: string, run: (input: Input) => Update<State>): this;
     addEdge(from: string, to: string): this;
-    addConditionalEdges(
-      from: string,
-      route: (state: State) => Send[],
-      targets: string[],
-    ): this;
+    addConditionalEdges(from: string, route: (state: State) => Send[], targets: string[]): this;
     compile(): { invoke(input: Partial<State>): Promise<State> };
   }
 }
