@@ -28,7 +28,7 @@ const MEASURED = {
   wall: { about: "Wall time over the critical path, and the overhead of a call" },
   teams: { about: "Teams of two to four, equally fast or each slower than the last" },
   agents: { about: "Teams of up to 32" },
-  peers: { about: "The same teams in LangGraph.js, in bare loops and, nightly, in MassGen" },
+  peers: { about: "The same teams in LangGraph.js, bare loops and (nightly) MassGen" },
   slope: { about: "Overhead of a call over 300 rounds of one session" },
   cpu: { about: "CPU per chunk" },
   sessions: { about: "Sessions of three agents at once" },
