@@ -11,8 +11,8 @@ const FIELDS = "id, name, tree_hash AS treeHash, files, bytes, created_at AS cre
 const COMMITTED = "tenant = ? AND name = ? AND state = 'committed'";
 
 /**
- * Creates the index of contexts in D1. `defaultLimit`: bytes that a tenant may store if it has no
- * limit of its own; `null` means no limit.
+ * Creates the index of contexts in D1. `defaultLimit`: bytes that a tenant may store if D1 has no
+ * limit for this tenant; `null` means no limit.
  */
 export const createContextIndex = (
   db: D1Database,

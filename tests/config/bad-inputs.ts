@@ -225,7 +225,7 @@ const SECRETS: readonly BadInput[] = [
   },
   {
     row: "D11",
-    name: "a stored key for the parent domain of its own",
+    name: "a stored key for the parent domain of its host",
     source: withBackend(`base_url: 'https://openai.com/v1', ${operatorKey}`),
     code: "key_bound_elsewhere",
   },

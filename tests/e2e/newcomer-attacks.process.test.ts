@@ -141,7 +141,7 @@ describe.skipIf(process.platform !== "linux").each(NEWCOMER_SERVICES)(
     it("has no debugger (H3)", () => expectNothing(DEBUGGING));
 
     it("responds to others while an agent searches with a costly pattern, or runs no such agent (H5)", async () => {
-      const { port } = attacked;
+      const { port, newcomer } = attacked;
       if (name === "npm run demo") {
         const refused = await ask(port, runRequest());
         expect([refused.status, refused.body]).toEqual([
@@ -151,7 +151,9 @@ describe.skipIf(process.platform !== "linux").each(NEWCOMER_SERVICES)(
         return;
       }
       let answer = "";
-      const service = { url: `http://127.0.0.1:${port}`, pid: null };
+      const pid = newcomer.workerdPid;
+      expect(pid).not.toBeNull();
+      const service = { url: `http://127.0.0.1:${port}`, pid };
       const wait = await bestOf(TRIES, ANSWERS_WITHIN_MS, () =>
         healthDuring({ service, idle }, async () => {
           answer = await answerOf(port);

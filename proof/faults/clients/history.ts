@@ -32,7 +32,7 @@ const CONNECTIONS_PER_RESUME = 2;
  * nothing while no model writes.
  */
 const QUIET_MS = 1_000;
-/** On average, one in so many histories has a client that erases the session. */
+/** Number of histories of which, on average, one has a client that erases the session. */
 const HISTORIES_PER_ERASE = 3;
 
 /**

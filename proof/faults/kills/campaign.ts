@@ -61,7 +61,7 @@ const LATEST_NTH = 4;
 const TRIES_PER_PLAN = 3;
 /** The most draws per wanted pair. In about one of four drawn pairs, a place cannot be reached. */
 const DRAWS_PER_PAIR = 6;
-/** The campaign ends after so many failed cases: each case keeps its evidence on disk. */
+/** Number of failed cases that ends the campaign. Each failed case keeps its evidence on disk. */
 const MOST_FAILURES = 20;
 /**
  * The most plans for so many kills. A kill counts only if a run was active, and most plans have

@@ -48,7 +48,7 @@ const REST_EVERY_MS = { least: 240_000, most: 1_800_000 } as const;
  */
 const AT_REST_WITHIN_MS = 40_000;
 /**
- * The soak ends after so many failures. Each failure keeps its evidence, so more failures could
+ * Number of failures that ends the soak. Each failure keeps its evidence, so more failures could
  * fill the disk overnight.
  */
 const MOST_FAILURES = 20;

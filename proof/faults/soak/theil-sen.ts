@@ -10,7 +10,7 @@ export type Slope = { each: number; low: number; high: number; points: number };
 
 /** Two points are not enough: they have a slope but no interval. */
 const FEWEST_POINTS = 3;
-/** 95 % of a normal distribution are within so many standard deviations of the mean. */
+/** Standard deviations around the mean that contain 95 % of a normal distribution. */
 const DEVIATIONS_OF_95_PERCENT = 1.96;
 
 /**

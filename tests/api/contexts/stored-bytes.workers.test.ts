@@ -203,7 +203,7 @@ describe("the stored bytes of a tenant (M13)", () => {
     expect(await objectsOf("attaching")).toEqual([]);
   });
 
-  it("have the deployment's limit, or no limit, if the tenant has no limit of its own", async () => {
+  it("have the deployment's limit, or no limit, if D1 has no limit for the tenant", async () => {
     const limitWith = async (TENANT_STORED_BYTES: string | undefined, tenant = "anyone") => {
       const { limitBytes } = await storageOf(
         { DB: env.DB, ...(TENANT_STORED_BYTES !== undefined && { TENANT_STORED_BYTES }) },

@@ -75,7 +75,7 @@ const TOKENS: readonly { row: string; name: string; token: () => Promise<string>
   { row: "A12", name: "an unknown key id (kid)", token: () => tokenWithHeader({ kid: "unknown" }) },
   {
     row: "A12",
-    name: "a key id (kid) that is a path, and a URL of its own keys",
+    name: "a key id (kid) that is a path, and a URL of the attacker's keys",
     token: () => tokenWithHeader({ kid: "../../etc/passwd", jku: "https://evil.example/keys" }),
   },
 ];

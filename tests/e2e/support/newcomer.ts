@@ -86,6 +86,12 @@ export class Newcomer {
     return this.#child?.pid === undefined ? [] : listeningPortsBelow(this.#child.pid);
   }
 
+  /** The process that runs the service's JavaScript; `null` if none runs. */
+  get workerdPid(): number | null {
+    const pids = this.#child?.pid === undefined ? [] : descendantsOf(this.#child.pid);
+    return pids.find((pid) => commandOf(pid) === "workerd") ?? null;
+  }
+
   /** Files of the clone that contain this text, also files that `npm start` stores. */
   filesHolding(text: string): string[] {
     const own = readdirSync(this.dir).filter((name) => name !== "node_modules");
@@ -149,6 +155,15 @@ function parentOf(pid: string): number | null {
     return Number(stat.slice(stat.lastIndexOf(")") + 2).split(" ")[1]);
   } catch {
     return null; // the process has ended
+  }
+}
+
+/** Name of the program that a process runs; `null` if the process has ended. */
+function commandOf(pid: number): string | null {
+  try {
+    return readFileSync(`/proc/${pid}/comm`, "utf8").trim();
+  } catch {
+    return null;
   }
 }
 
