@@ -79,9 +79,10 @@ export const KEY_CHECK_MS = 30_000;
 
 /**
  * Shortest interval between rows of streamed text, with and without readers. Without readers, rows
- * are written less often, because each row costs money.
+ * are written less often, because each row costs money. `firstMs`: before a row with the first text
+ * of a call.
  */
-export const FLUSH = { watchedMs: 250, unwatchedMs: 1_000 } as const;
+export const FLUSH = { firstMs: 25, watchedMs: 250, unwatchedMs: 1_000 } as const;
 
 /**
  * The relays of a session, and the maximum number of calls that wait for response headers at the

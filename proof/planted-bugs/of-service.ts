@@ -79,7 +79,7 @@ export const BUGS_OF_SERVICE: readonly PlantedBug[] = [
   {
     name: "no alarm survives the process",
     file: "src/engine/alarm-scheduler.ts",
-    find: "await this.#setAlarm(delay);\n  }\n\n  async #setAlarm",
+    find: "await this.#setAlarm(WATCHDOG_MS);\n  }\n\n  async #setAlarm",
     replace: "}\n\n  async #setAlarm",
     invariant: "I13",
   },

@@ -14,9 +14,9 @@ const MIN_ALARM_MS = 1;
 
 /**
  * Decides when the session acts by itself. It uses a timer in memory, which is exact, and one
- * stored alarm, which survives the end of the process. The alarm is set to the next due time or to
- * the watchdog time, whichever is earlier. It is written only if it must fire earlier than the
- * alarm that is already set.
+ * stored alarm, which survives the end of the process. While a turn runs, the alarm is only the
+ * watchdog: a write of the alarm delays all messages of the object, and the timer does the same
+ * work. The alarm is written only if it must fire earlier than the alarm that is already set.
  */
 export class AlarmScheduler {
   readonly #storage: AlarmStore;
@@ -31,9 +31,8 @@ export class AlarmScheduler {
 
   /**
    * Sets timer and alarm. While a turn runs, `nextTimerMs` is the time in ms until the turn's next
-   * timer; `null` if there is none, so that only the watchdog is needed. While no turn runs, it is
-   * the time in ms until the next background work; `null` if there is none. Background work needs
-   * only the alarm.
+   * timer; `null` if there is none. While no turn runs, it is the time in ms until the next
+   * background work; `null` if there is none. Background work needs only the alarm.
    */
   async arm(isRunning: boolean, nextTimerMs: number | null): Promise<void> {
     if (this.#timer !== null) clearTimeout(this.#timer);
@@ -45,7 +44,7 @@ export class AlarmScheduler {
     // Rounded up, because a timer that fires a fraction of a millisecond early finds nothing due.
     const delay = Math.min(WATCHDOG_MS, Math.max(0, Math.ceil(nextTimerMs ?? WATCHDOG_MS)));
     this.#timer = setTimeout(this.#onTime, delay);
-    await this.#setAlarm(delay);
+    await this.#setAlarm(WATCHDOG_MS);
   }
 
   async #setAlarm(delay: number): Promise<void> {

@@ -81,7 +81,6 @@ describe(`after SIGKILL and a new start (KILL_SEED=${SEED})`, () => {
     const samples: number[] = [];
     for (let sample = 0; sample < 6; sample += 1) {
       const run = await startRun();
-      // before the second answer sets a timer, so that the next alarm is seconds away
       await sleep(chance.int(50, 450));
       await on.service.kill();
       const killedAt = now();

@@ -9,18 +9,22 @@ async function inObject(test: (storage: DurableObjectStorage) => Promise<void>):
 }
 
 it.each([
-  { name: "the next timer if it is before the watchdog", next: 3_000, alarm: 3_000 },
-  { name: "the watchdog if the next timer is later", next: 60_000, alarm: WATCHDOG_MS },
-  { name: "the watchdog if there is no timer", next: null, alarm: WATCHDOG_MS },
+  { name: "the watchdog while a turn runs", isRunning: true, next: 3_000, alarm: WATCHDOG_MS },
   {
-    name: "the next whole millisecond if the timer is due at a fraction of one",
-    next: 2_999.2,
-    alarm: 3_000,
+    name: "the watchdog if the turn has no timer",
+    isRunning: true,
+    next: null,
+    alarm: WATCHDOG_MS,
   },
-])("sets the alarm to $name", async ({ next, alarm }) => {
+  { name: "the next background work if no turn runs", isRunning: false, next: 3_000, alarm: 3_000 },
+  {
+    name: "the next whole millisecond if the work is due at a fraction of one",
+    ...{ isRunning: false, next: 2_999.2, alarm: 3_000 },
+  },
+])("sets the alarm to $name", async ({ isRunning, next, alarm }) => {
   await inObject(async (storage) => {
     const now = Date.now();
-    await new AlarmScheduler(storage, () => {}).arm(true, next);
+    await new AlarmScheduler(storage, () => {}).arm(isRunning, next);
     const armedAt = Date.now();
     const alarmAt = (await storage.getAlarm()) ?? 0;
     expect(alarmAt - now - alarm).toBeGreaterThanOrEqual(0);
@@ -29,13 +33,15 @@ it.each([
   });
 });
 
-it("writes no alarm that is later than the current one", async () => {
+it("writes one alarm for all timers of a turn, and no alarm that is later than the current one", async () => {
   await inObject(async (storage) => {
     const setAlarm = vi.spyOn(storage, "setAlarm");
     const alarms = new AlarmScheduler(storage, () => {});
-    for (const later of [9_000, 9_500, 60_000, 10_000]) await alarms.arm(true, later);
+    for (const next of [9_000, 2_000, 60_000, 10_000, null]) await alarms.arm(true, next);
     expect(setAlarm).toHaveBeenCalledTimes(1);
-    await alarms.arm(true, 2_000);
+    await alarms.arm(false, 60_000);
+    expect(setAlarm).toHaveBeenCalledTimes(1);
+    await alarms.arm(false, 2_000);
     expect(setAlarm).toHaveBeenCalledTimes(2);
     await alarms.arm(false, null);
     expect(await storage.getAlarm()).toBeNull();
@@ -48,7 +54,7 @@ it.each([true, false])(
     await inObject(async (storage) => {
       const setAlarm = vi.spyOn(storage, "setAlarm").mockResolvedValue();
       const alarms = new AlarmScheduler(storage, () => {});
-      await alarms.arm(isRunning, 0);
+      await alarms.arm(false, 0);
       await scheduler.wait(5);
       await alarms.arm(isRunning, 3_000);
       expect(setAlarm).toHaveBeenCalledTimes(2);

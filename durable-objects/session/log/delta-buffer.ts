@@ -5,9 +5,10 @@ import { chunks } from "./chunks";
 
 /**
  * Collects the streamed text of all agents and decides when a row is due. The first text of a call
- * is due at once. Afterwards a row is due at most once per `FLUSH.watchedMs` if the session has
- * readers, else once per `FLUSH.unwatchedMs`. The buffer does not write rows: it calls `onDue`, and
- * its owner takes the items and writes them.
+ * is due at once, but at most once per `FLUSH.firstMs`: the calls of a team often begin together.
+ * Afterwards a row is due at most once per `FLUSH.watchedMs` if the session has readers, else once
+ * per `FLUSH.unwatchedMs`. The buffer does not write rows: it calls `onDue`, and its owner takes the
+ * items and writes them.
  */
 export class DeltaBuffer {
   readonly #onDue: () => void;
@@ -19,7 +20,7 @@ export class DeltaBuffer {
   #chunks = new Map<string, { source: DeltaSource; offset: number; texts: string[] }>();
   #chars = 0;
   #flushedAt = 0;
-  #timer: ReturnType<typeof setTimeout> | null = null;
+  #timer: { dueAt: number; handle: ReturnType<typeof setTimeout> } | null = null;
 
   constructor(options: { onDue: () => void; isWatched: () => boolean }) {
     this.#onDue = options.onDue;
@@ -38,8 +39,10 @@ export class DeltaBuffer {
     this.#chars += text.length;
     const isFirst = !this.#begun.has(source.call);
     this.#begun.add(source.call);
-    if (isFirst || this.#chars >= STORE.deltaRowChars) this.#onDue();
-    else this.#schedule();
+    const isDueNow = isFirst && Date.now() - this.#flushedAt >= FLUSH.firstMs;
+    if (isDueNow || this.#chars >= STORE.deltaRowChars) this.#onDue();
+    else if (isFirst) this.#schedule(FLUSH.firstMs);
+    else this.#schedule(this.#isWatched() ? FLUSH.watchedMs : FLUSH.unwatchedMs);
   }
 
   /** Registers text that was stored before a restart: the call's next text continues after it. */
@@ -50,7 +53,7 @@ export class DeltaBuffer {
 
   /** Removes all collected text and returns it as rows of limited size. `now`: unix ms. */
   take(now: number): DeltaItem[][] {
-    if (this.#timer !== null) clearTimeout(this.#timer);
+    if (this.#timer !== null) clearTimeout(this.#timer.handle);
     this.#timer = null;
     this.#flushedAt = now;
     const items = [...this.#chunks.values()].map(({ source, offset, texts }) => ({
@@ -70,11 +73,13 @@ export class DeltaBuffer {
       if (key.startsWith(`${call} `)) this.#offsets.delete(key);
   }
 
-  #schedule(): void {
-    if (this.#timer !== null) return;
-    const wait = this.#isWatched() ? FLUSH.watchedMs : FLUSH.unwatchedMs;
-    const due = Math.min(wait, Math.max(0, this.#flushedAt + wait - Date.now()));
-    this.#timer = setTimeout(() => this.#onDue(), due);
+  /** Sets the timer to `waitMs` after the latest row, unless an earlier row is due. */
+  #schedule(waitMs: number): void {
+    const now = Date.now();
+    const dueAt = Math.max(now, Math.min(now, this.#flushedAt) + waitMs);
+    if (this.#timer !== null && this.#timer.dueAt <= dueAt) return;
+    if (this.#timer !== null) clearTimeout(this.#timer.handle);
+    this.#timer = { dueAt, handle: setTimeout(() => this.#onDue(), dueAt - now) };
   }
 }
 

@@ -35,6 +35,28 @@ describe("a delta buffer", () => {
     expect(rows).toEqual([[{ ...source("c1"), offset: 0, text: "He" }]]);
   });
 
+  it("collects the first texts of calls that begin together", () => {
+    const { buffer, rows } = start();
+    for (const call of ["c1", "c2", "c3"]) buffer.add(source(call), "He");
+    expect(rows).toHaveLength(1);
+    vi.advanceTimersByTime(FLUSH.firstMs);
+    expect(rows.slice(1).map((items) => items.map(({ call }) => call))).toEqual([["c2", "c3"]]);
+  });
+
+  it("is due soon after the first text of a call, also while a later row waits", () => {
+    const { buffer, rows } = start();
+    buffer.add(source("c1"), "He");
+    buffer.add(source("c1"), "llo");
+    buffer.add(source("c2"), "Hi");
+    vi.advanceTimersByTime(FLUSH.firstMs);
+    expect(rows[1]?.map(({ call, text }) => [call, text])).toEqual([
+      ["c1", "llo"],
+      ["c2", "Hi"],
+    ]);
+    vi.advanceTimersByTime(FLUSH.watchedMs);
+    expect(rows).toHaveLength(2);
+  });
+
   it("continues a call's offsets after the text that was stored before a restart", () => {
     const { buffer, rows } = start();
     buffer.seed({ ...source("c1"), offset: 0, text: "Hello" });
@@ -90,8 +112,8 @@ describe("a delta buffer", () => {
     buffer.add(source("c2"), "d");
     vi.advanceTimersByTime(FLUSH.watchedMs);
     expect(rows.at(-1)?.map(({ call, offset, text }) => [call, offset, text])).toEqual([
+      ["c2", 0, "bd"],
       ["c1", 1, "c"],
-      ["c2", 1, "d"],
     ]);
   });
 
