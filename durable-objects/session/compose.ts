@@ -91,7 +91,7 @@ export function composeSession({ platform, facts, place, ...options }: Options) 
     },
   };
   return {
-    ...{ facts, platform, log, calls, points, queries, streams, workspaces, host, now },
+    ...{ facts, platform, log, journal, calls, points, queries, streams, workspaces, host, now },
     coordinator: new Coordinator(host),
     slots: new RelaySlots({
       ...{ relays: RELAYS.count, slotsPerRelay: RELAYS.slots, maxHoldMs: HEADER_LIMIT_MS },
@@ -165,7 +165,7 @@ export function createEngine(
  * again; until then, the engine retries both.
  */
 export async function stopSession(
-  { platform, coordinator, background, workspaces, streams }: SessionParts,
+  { platform, journal, coordinator, background, workspaces, streams }: SessionParts,
   engine: Engine,
 ): Promise<void> {
   const { storage } = platform;
@@ -182,6 +182,7 @@ export async function stopSession(
   await Promise.all([background.files.stop(), workspaces.close()]);
   // Send the last events to readers only after the events are on disk.
   await storage.sync();
+  await journal.published();
   streams.end();
   await engine.disarm();
 }

@@ -15,8 +15,8 @@ export const BUGS_OF_SERVICE: readonly PlantedBug[] = [
   {
     name: "readers receive events that are not on disk yet",
     file: "durable-objects/session/log/journal.ts",
-    find: "platform.storage.sync().then(",
-    replace: "Promise.resolve().then(",
+    find: "await platform.storage.sync();",
+    replace: "await Promise.resolve();",
     invariant: "I1",
   },
   {

@@ -21,7 +21,7 @@ const MIN_ALARM_MS = 1;
 export class AlarmScheduler {
   readonly #storage: AlarmStore;
   readonly #onTime: () => void;
-  #timer: ReturnType<typeof setTimeout> | null = null;
+  #timer: { dueAt: number; handle: ReturnType<typeof setTimeout> } | null = null;
   #alarmAt: number | null = null;
 
   constructor(storage: AlarmStore, onTime: () => void) {
@@ -35,16 +35,33 @@ export class AlarmScheduler {
    * background work; `null` if there is none. Background work needs only the alarm.
    */
   async arm(isRunning: boolean, nextTimerMs: number | null): Promise<void> {
-    if (this.#timer !== null) clearTimeout(this.#timer);
-    this.#timer = null;
-    if (!isRunning)
+    if (!isRunning) {
+      this.#stopTimer();
       return nextTimerMs === null
         ? this.#disarm()
         : this.#setAlarm(Math.max(0, Math.ceil(nextTimerMs)));
+    }
     // Rounded up, because a timer that fires a fraction of a millisecond early finds nothing due.
     const delay = Math.min(WATCHDOG_MS, Math.max(0, Math.ceil(nextTimerMs ?? WATCHDOG_MS)));
-    this.#timer = setTimeout(this.#onTime, delay);
+    this.#setTimer(delay);
     await this.#setAlarm(WATCHDOG_MS);
+  }
+
+  /** Keeps a timer that fires earlier: it finds nothing due, and the next timer is set then. */
+  #setTimer(delay: number): void {
+    const dueAt = Date.now() + delay;
+    if (this.#timer !== null && this.#timer.dueAt <= dueAt) return;
+    this.#stopTimer();
+    const onTime = () => {
+      this.#timer = null;
+      this.#onTime();
+    };
+    this.#timer = { dueAt, handle: setTimeout(onTime, delay) };
+  }
+
+  #stopTimer(): void {
+    if (this.#timer !== null) clearTimeout(this.#timer.handle);
+    this.#timer = null;
   }
 
   async #setAlarm(delay: number): Promise<void> {

@@ -121,7 +121,7 @@ export class CallRequests {
   }
 
   #attachedTo({ number, attempt, attached }: TurnState, agent: number): AttachedRequest {
-    const nonce = this.#options.nonce(number, attempt.number, agent);
+    const nonce = () => this.#options.nonce(number, attempt.number, agent);
     return this.#attached.for(nonce, attached?.attachments ?? []);
   }
 }
@@ -179,13 +179,13 @@ export class AttachedParts {
   }
 
   /** The attachments of one request. `nonce` marks the blocks in the messages of its agent. */
-  for(nonce: string, attachments: readonly Attachment[]): AttachedRequest {
+  for(nonce: () => string, attachments: readonly Attachment[]): AttachedRequest {
     if (attachments.length === 0) return { sent: () => undefined };
     let release: Release = () => undefined;
     return {
       attached: async (signal) => {
         release = await this.#slot.acquire(signal, null);
-        return toParts(nonce, attachments, this.#read);
+        return toParts(nonce(), attachments, this.#read);
       },
       sent: () => release(),
     };

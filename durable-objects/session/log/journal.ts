@@ -52,6 +52,9 @@ type Options = {
 export class Journal {
   readonly #options: Options;
   readonly #deltas: DeltaBuffer;
+  /** Stored rows that are not yet known to be on disk. */
+  #unpublished: LogRow[] = [];
+  #publishing: Promise<void> | null = null;
 
   constructor(options: Options) {
     this.#options = options;
@@ -140,16 +143,39 @@ export class Journal {
   }
 
   /**
-   * Publishes rows once they are on disk. If the sync fails, readers would never get the rows, so
-   * the object is loaded again.
+   * Publishes rows once they are on disk. Rows that are stored while the disk is awaited are
+   * published together after the next wait.
    */
   #publish(rows: LogRow[]): void {
+    this.#unpublished.push(...rows);
+    if (this.#publishing !== null) return;
+    this.#publishing = this.#publishAll();
+    this.#options.platform.waitUntil(this.#publishing);
+  }
+
+  /** Waits until all stored rows are published. */
+  async published(): Promise<void> {
+    await this.#publishing;
+  }
+
+  /**
+   * Publishes until no row is left. If a sync fails, readers would never get the rows, so the
+   * object is loaded again.
+   */
+  async #publishAll(): Promise<void> {
     const { platform, publish } = this.#options;
-    const published = platform.storage.sync().then(
-      () => publish(rows),
-      () => platform.abort(BEGINS_AGAIN),
-    );
-    platform.waitUntil(published);
+    try {
+      while (this.#unpublished.length > 0) {
+        const rows = this.#unpublished;
+        this.#unpublished = [];
+        await platform.storage.sync();
+        publish(rows);
+      }
+    } catch {
+      platform.abort(BEGINS_AGAIN);
+    } finally {
+      this.#publishing = null;
+    }
   }
 }
 

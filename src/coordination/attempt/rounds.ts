@@ -155,14 +155,17 @@ export function endRound(draft: Draft, index: number, problem: Problem): void {
  * each live agent for whose next call the turn has no effects left.
  */
 export function applyCaps(draft: Draft): void {
+  // Counted again only after a change: the count itself visits all agents.
+  let left = effectsLeft(draft.turn);
   for (const { index } of draft.attempt.agents) {
     const agent = draft.agent(index);
     if (!isLive(agent) || agent.round?.status !== "calling") continue;
     if ((agent.round.decisionCalls ?? 0) >= LIMITS.decisionCallsPerRound) {
       endRound(draft, index, limitProblem(draft.turn, agent, draft.at));
-    } else if (effectsLeft(draft.turn) <= 0 && !agent.round.call.inFlight) {
+    } else if (left <= 0 && !agent.round.call.inFlight) {
       endAtCap(draft, index, effectsProblem(draft.turn));
-    }
+    } else continue;
+    left = effectsLeft(draft.turn);
   }
 }
 

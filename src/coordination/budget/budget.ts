@@ -231,10 +231,10 @@ export const effectsPerTurn = ({ rules }: TurnState): number =>
 
 /** Effects that the turn may still start. A requested tool counts even before it starts. */
 export function effectsLeft(turn: TurnState): number {
-  const tools = turn.attempt.agents.flatMap(
-    ({ round }) => round?.tools.filter(({ status }) => status === "owed") ?? [],
-  );
-  return effectsPerTurn(turn) - turn.effects - tools.length;
+  let owedTools = 0;
+  for (const { round } of turn.attempt.agents)
+    for (const { status } of round?.tools ?? []) if (status === "owed") owedTools += 1;
+  return effectsPerTurn(turn) - turn.effects - owedTools;
 }
 
 /** Effects that the turn may still start, without the effects that are reserved for decisions. */

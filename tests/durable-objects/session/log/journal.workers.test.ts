@@ -114,6 +114,30 @@ it("sends rows to readers only after they are on disk", async () => {
   });
 });
 
+it("sends rows that were stored during a wait for the disk together, after the next wait", async () => {
+  await inObject(async ({ journal, streams, disk }) => {
+    const waits = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+    let syncs = 0;
+    disk.sync = () => {
+      syncs += 1;
+      return waits[syncs - 1]?.promise ?? Promise.resolve();
+    };
+    const reader = streams.open(all).getReader();
+    await reader.read();
+    journal.commit(entry(turnStarted), 1);
+    journal.commit(entry(attemptStarted), 2);
+    journal.commit(entry(callFailed("c")), 3);
+    waits[0]?.resolve();
+    expect(decoder.decode((await reader.read()).value)).toMatch(/id: 1\n/);
+    const second = reader.read();
+    waits[1]?.resolve();
+    expect(decoder.decode((await second).value)).toMatch(/id: 2\n[^]*id: 3\n/);
+    await journal.published();
+    expect(syncs).toBe(2);
+    await reader.cancel();
+  });
+});
+
 it("stores streamed text in the same commit as the next event, and before that event", async () => {
   await inObject(async ({ journal, log }) => {
     journal.commit(entry(turnStarted), 1);
