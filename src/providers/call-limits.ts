@@ -21,6 +21,12 @@ export const CALL_TIME_LIMITS = {
 export const LAST_WAIT_MS = 3_000;
 
 /**
+ * Maximum wait for the end of a body after its reader has the whole reply. The reply does not wait.
+ * A server that keeps the connection open for longer loses it.
+ */
+export const END_WAIT_MS = 200;
+
+/**
  * Maximum size of a reply on the wire. An isolate has 128 MB of memory (documentation, autumn
  * 2026). The longest real reply has about 40 MB: 128k output tokens, one per chunk, with 300 bytes
  * of JSON each.

@@ -27,8 +27,10 @@ export function withTimeLimits<Handle>(
         watch.onBytes();
         onBytes?.();
       };
+      let isComplete = false;
       try {
         for await (const event of provider.stream(request, link.signal, onReceived, from)) {
+          isComplete = event.type === "stop";
           watch.pause();
           yield event;
           watch.resume();
@@ -36,7 +38,7 @@ export function withTimeLimits<Handle>(
       } finally {
         watch.stop();
         link.unlink();
-        link.abort(); // a caller that stops reading early also stops the request
+        if (!isComplete) link.abort(); // a caller that stops reading early also stops the request
       }
     },
   };

@@ -1,15 +1,17 @@
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, vi } from "vitest";
 import { boundedBody, boundedChunks } from "../../src/providers/bounded-body";
-import { MAX_LINE_BYTES } from "../../src/providers/call-limits";
+import { setTimeout as sleep } from "node:timers/promises";
+import { END_WAIT_MS, MAX_LINE_BYTES } from "../../src/providers/call-limits";
 
-/** A body of these texts that does not end by itself, and a record of how it was read. */
-function openBody(texts: string[]) {
+/** A body of these texts, and a record of how it was read. It ends by itself only if `ends`. */
+function openBody(texts: string[], ends = false) {
   const seen: { cancelled: boolean } = { cancelled: false };
   const rest = texts.map((text) => new TextEncoder().encode(text));
   const body = new ReadableStream<Uint8Array>({
     pull(controller) {
       const next = rest.shift();
       if (next) controller.enqueue(next);
+      else if (ends) controller.close();
       else return new Promise<void>(() => undefined);
     },
     cancel() {
@@ -29,7 +31,7 @@ describe.each([
       expect(new TextDecoder().decode(chunk)).toBe("data: 1\n\n");
       break;
     }
-    expect(seen.cancelled).toBe(true);
+    await vi.waitFor(() => expect(seen.cancelled).toBe(true));
   });
 
   it("fails at a line that is too long before the line ends, and closes the connection", async () => {
@@ -50,5 +52,25 @@ describe.each([
       if (chunk[0] !== 58) break;
     }
     expect(heard).toBe(2);
+  });
+});
+
+describe("chunks whose reader has the whole reply", () => {
+  const readFirst = async (body: ReadableStream<Uint8Array>) => {
+    for await (const _ of boundedChunks(body, () => undefined)) break;
+  };
+
+  it("are read to the end without a cancel, so that the connection can be used again", async () => {
+    const { body, seen } = openBody(["data: [DONE]\n\n"], true);
+    await readFirst(body);
+    await sleep(2 * END_WAIT_MS);
+    expect(seen.cancelled).toBe(false);
+  });
+
+  it("are cancelled if the body does not end, but the reply does not wait for that", async () => {
+    const { body, seen } = openBody(["data: [DONE]\n\n"]);
+    await readFirst(body);
+    expect(seen.cancelled).toBe(false);
+    await vi.waitFor(() => expect(seen.cancelled).toBe(true));
   });
 });

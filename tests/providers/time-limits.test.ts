@@ -181,6 +181,24 @@ describe("time limits", () => {
     expect(timers.waiting).toBe(0);
   });
 
+  it("do not abort the request after a complete reply", async () => {
+    const timers = new ManualTimers();
+    const manual = manualProvider();
+    await Promise.all([
+      manual.send({ type: "stop", items: [], reason: "stop", usage: null }),
+      (async () => {
+        for await (const _ of withTimeLimits(manual.provider, LIMITS, timers).stream(
+          BARE_REQUEST,
+          new AbortController().signal,
+        ))
+          break;
+      })(),
+    ]);
+    expect(manual.callState).toMatchObject({ ended: true });
+    expect(manual.callState.signal.aborted).toBe(false);
+    expect(timers.waiting).toBe(0);
+  });
+
   describe.each([{ by: -3_600_000 }, { by: 3_600_000 }])(
     "when the wall clock jumps by $by ms",
     ({ by }) => {
