@@ -21,11 +21,21 @@ type ToolCall = Extract<ReplyItem, { type: "tool_call" }>;
  */
 type Exchange = { items: readonly ReplyItem[]; results: Map<string, Result>; notes: string[] };
 
+/** A call's request is built before and after its grant, from the same records. */
+const conversations = new WeakMap<readonly CallRecord[], Conversation>();
+
 /**
  * The conversation so far. The results follow their reply directly: exactly one for each tool call,
- * in the order of the calls. A call without a result gets a default text.
+ * in the order of the calls. A call without a result gets a default text. Neither `records` nor the
+ * result may be changed afterwards.
  */
 export function toMessages(records: readonly CallRecord[]): Conversation {
+  const conversation = conversations.get(records) ?? conversationOf(records);
+  conversations.set(records, conversation);
+  return conversation;
+}
+
+function conversationOf(records: readonly CallRecord[]): Conversation {
   const [start] = records;
   if (start?.kind !== "start") throw new Error("a round's records begin with its start");
   const messages: Message[] = [{ role: "user", text: start.user }];
@@ -208,10 +218,16 @@ export function inputTokenBound({
     (tools.length + hostedTools.length > 0 ? OVERHEAD.withTools : 0) +
     hosted;
   const withoutTools = base + messagesBound(messages);
-  return tools.reduce(
-    (sum, tool) => sum + OVERHEAD.tool + byteLength(JSON.stringify(tool)),
-    withoutTools,
-  );
+  return tools.reduce((sum, tool) => sum + OVERHEAD.tool + toolBytes(tool), withoutTools);
+}
+
+/** The bytes of each tool's description. A tool is described in every call. */
+const bytesOfTools = new WeakMap<ToolSpec, number>();
+
+function toolBytes(tool: ToolSpec): number {
+  const bytes = bytesOfTools.get(tool) ?? byteLength(JSON.stringify(tool));
+  bytesOfTools.set(tool, bytes);
+  return bytes;
 }
 
 /** Upper bound of the input tokens of these messages alone. */

@@ -5,14 +5,21 @@ import type { ToolSpec } from "../providers/provider";
 
 type JsonSchema = Record<string, unknown>;
 
+/** The tools of each team so far, by its aliases. Every call of a team uses the same few. */
+const toolsOfTeams = new WeakMap<readonly string[], Map<WorkflowTool, ToolSpec>>();
+
 /**
  * The coordination tools in `names`, always in the same order: providers cache prompts by prefix.
+ * The same `aliases` give the same objects, which must not be changed.
  */
 export function workflowTools(names: readonly string[], aliases: readonly string[]): ToolSpec[] {
-  const sortedAliases = aliases.toSorted(byNumber);
-  return WORKFLOW_TOOLS.filter((name) => names.includes(name)).map((name) =>
-    toolSpec(name, sortedAliases),
-  );
+  const tools = toolsOfTeams.get(aliases) ?? new Map<WorkflowTool, ToolSpec>();
+  toolsOfTeams.set(aliases, tools);
+  return WORKFLOW_TOOLS.filter((name) => names.includes(name)).map((name) => {
+    const tool = tools.get(name) ?? toolSpec(name, aliases.toSorted(byNumber));
+    tools.set(name, tool);
+    return tool;
+  });
 }
 
 /**
