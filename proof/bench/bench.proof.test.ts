@@ -126,7 +126,7 @@ it("lists each figure in --help, and marks the figures that support --trials", a
   const { code, out } = await bench("--help");
   expect(code).toBe(0);
   for (const { name, about } of MEASUREMENTS)
-    expect(out).toMatch(new RegExp(`^  ${name} +${about}`, "m"));
+    expect(out).toMatch(new RegExp(`^  ${name} +${RegExp.escape(about)}`, "m"));
   const marked = out.split("\n").filter((line) => line.includes("--trials: "));
   expect(marked.map((line) => line.trim().split(" ")[0])).toEqual(["resume", "budget"]);
   expect(out).toMatch(/^For example: npm run bench -- --only /m);
