@@ -80,7 +80,7 @@ export function loadSession(ctx: DurableObjectState, env: Env): Session {
   });
   const dependencies = {
     ...{ env, place, teamKeys, containers, storageQueue: new StorageQueue() },
-    relays: new Relays(env.RELAYS, ctx.id.toString()),
+    relays: new Relays(env.RELAYS),
   };
   const parts = partsOf(ctx, { sessionId: place.session, team, boot, nonce }, dependencies);
   const tools = toolsOf(parts, dependencies);

@@ -2,7 +2,13 @@ import { takenCallIds } from "../call-ids";
 import { guarded, readReply, withParts } from "../guarded-stream";
 import { jsonBody } from "../json";
 import { linkedAbort } from "../../async/abort";
-import { createOpenAiClient, explainFailure, isJsonReply, unstreamedReply } from "../openai-client";
+import { toProviderError } from "../errors";
+import {
+  createOpenAiClient,
+  isJsonReply,
+  streamedObjects,
+  unstreamedReply,
+} from "../openai-client";
 import type { ModelEvent, ModelRequest, Provider, ProviderOptions } from "../provider";
 import { createDecoder } from "./decode";
 import { toBody } from "./request";
@@ -13,7 +19,7 @@ export function createOpenAiChat(options: ProviderOptions): Provider {
   return {
     id: options.host.id,
     stream: guarded(
-      (error) => explainFailure(error, secrets),
+      (error) => toProviderError(error, secrets),
       (request, signal, onBytes) =>
         streamReply({ options, request, signal, onBytes: onBytes ?? ignore }),
     ),
@@ -38,16 +44,17 @@ async function* streamReply({
   const link = linkedAbort(signal);
   const decoder = createDecoder(takenCallIds(request.messages));
   try {
-    const { data, response } = await createOpenAiClient(options, onBytes)
-      .post<AsyncIterable<unknown>>(pathOf(options, request), {
+    const secrets = [options.apiKey];
+    const response = await createOpenAiClient(options, onBytes)
+      .post(pathOf(options, request), {
         ...jsonBody(toBody(await withParts(request, link.signal), options.host)),
         stream: true,
         signal: link.signal,
       })
-      .withResponse();
+      .asResponse();
     const chunks = isJsonReply(response)
-      ? [await unstreamedReply(response, "choices", [options.apiKey])]
-      : data;
+      ? [await unstreamedReply(response, "choices", secrets)]
+      : streamedObjects(response, link.signal, secrets);
     yield* readReply(chunks, decoder, link.abort);
     yield decoder.end();
   } finally {

@@ -1,5 +1,6 @@
 import { sleep } from "../../async/sleep";
-import { explainFailure, createOpenAiClient } from "../openai-client";
+import { toProviderError } from "../errors";
+import { createOpenAiClient, streamedObjects } from "../openai-client";
 import { ProviderError, type ProviderOptions, type ResumePoint } from "../provider";
 import { BACKGROUND_CANCEL_MS, BACKGROUND_POLL_MS } from "../call-limits";
 import { fieldsOf } from "./schema";
@@ -30,11 +31,10 @@ export async function resumedEvents(resumption: Resumption): Promise<Events> {
   const { options, signal, onBytes, from } = resumption;
   const query = { stream: true, starting_after: from.after };
   try {
-    return await createOpenAiClient(options, onBytes).get<AsyncIterable<unknown>>(pathOf(from.id), {
-      query,
-      stream: true,
-      signal,
-    });
+    const response = await createOpenAiClient(options, onBytes)
+      .get(pathOf(from.id), { query, stream: true, signal })
+      .asResponse();
+    return streamedObjects(response, signal, [options.apiKey]);
   } catch (error) {
     if (statusOf(error, options) !== 400) throw asResumeLost(error, options);
     return [await polledReply(resumption)];
@@ -73,7 +73,7 @@ const ignore = () => undefined;
 const pathOf = (id: string): string => `/responses/${encodeURIComponent(id)}`;
 
 const statusOf = (error: unknown, { apiKey }: ProviderOptions): number | undefined =>
-  explainFailure(error, [apiKey]).details.status;
+  toProviderError(error, [apiKey]).details.status;
 
 /**
  * The error of a resumption. If the provider refuses it, the background reply is lost. Status 400

@@ -1,7 +1,13 @@
 import { takenCallIds } from "../call-ids";
 import { guarded, withParts } from "../guarded-stream";
 import { jsonBody } from "../json";
-import { createOpenAiClient, explainFailure, isJsonReply, unstreamedReply } from "../openai-client";
+import { toProviderError } from "../errors";
+import {
+  createOpenAiClient,
+  isJsonReply,
+  streamedObjects,
+  unstreamedReply,
+} from "../openai-client";
 import type { ModelEvent, ModelRequest, Provider, ProviderOptions, ResumePoint } from "../provider";
 import { cancelReply, type Events, inBackground, resumedEvents } from "./background";
 import { createDecoder, type Decoder } from "./decode";
@@ -13,7 +19,7 @@ export function createOpenAiResponses(options: ProviderOptions): Provider {
   return {
     id: options.host.id,
     stream: guarded(
-      (error) => explainFailure(error, secrets),
+      (error) => toProviderError(error, secrets),
       (request, signal, onBytes, from) => {
         const call = { options, request, signal, onBytes: onBytes ?? ignore };
         // A reply that started in the background is resumed there, even if the operator has since
@@ -57,7 +63,7 @@ async function* backgroundReply(
     yield* decodeAll(await events, decoder);
     yield decoder.end();
   } catch (error) {
-    isInterrupted = explainFailure(error, [options.apiKey]).failureClass === "interrupted";
+    isInterrupted = toProviderError(error, [options.apiKey]).failureClass === "interrupted";
     throw error;
   } finally {
     const wasAbandoned = !isInterrupted && !decoder.isOver();
@@ -76,7 +82,7 @@ function decoderFor(
   });
 }
 
-/** The decoded events. Stops after the end of the reply; the SDK then closes the connection. */
+/** The decoded events. Stops after the end of the reply, which ends the reading of its events. */
 async function* decodeAll(events: Events, decoder: Decoder): AsyncGenerator<ModelEvent> {
   for await (const event of events) {
     // `yield*` would add an iterator per event
@@ -90,10 +96,11 @@ async function requestEvents(
   background: boolean,
 ): Promise<Events> {
   const body = jsonBody(toBody(await withParts(request, signal), options.host, background));
-  const { data, response } = await createOpenAiClient(options, onBytes)
-    .post<AsyncIterable<unknown>>("/responses", { ...body, stream: true, signal })
-    .withResponse();
-  if (!isJsonReply(response)) return data;
-  const reply = await unstreamedReply(response, "output", [options.apiKey]);
+  const response = await createOpenAiClient(options, onBytes)
+    .post("/responses", { ...body, stream: true, signal })
+    .asResponse();
+  const secrets = [options.apiKey];
+  if (!isJsonReply(response)) return streamedObjects(response, signal, secrets);
+  const reply = await unstreamedReply(response, "output", secrets);
   return [{ type: `response.${String(reply["status"])}`, response: reply }];
 }

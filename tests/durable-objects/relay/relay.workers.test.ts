@@ -6,11 +6,12 @@ import type { OpenRequests } from "../../../simulated/providers/echo-server";
 
 const SESSION = "session of these tests";
 const echo = (path: string): string => `${inject("echoUrl")}${path}`;
-const relay = (number = 0) => new Relays(env.RELAYS, SESSION).of(number);
+const idOf = (number: number) => env.RELAYS.idFromName(`${SESSION} ${number}`);
+const relay = (number = 0) => new Relays(env.RELAYS, () => idOf(number)).of(number);
 
 /** Ends the object of a relay, as the platform does if its machine fails. */
 async function endRelay(number: number): Promise<void> {
-  const stub = env.RELAYS.get(env.RELAYS.idFromName(`${SESSION} ${number}`));
+  const stub = env.RELAYS.get(idOf(number));
   await runInDurableObject(stub, (_, state) => state.abort("its machine failed")).catch(() => {});
 }
 
