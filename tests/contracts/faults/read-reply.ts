@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from "node:timers/promises";
 import { toReply, uniqueCallIds, takenCallIds } from "../../../src/agents/reply";
 import { toMessages } from "../../../src/agents/conversation";
 import {
@@ -7,6 +8,7 @@ import {
   ProviderError,
 } from "../../../src/providers/provider";
 import { SYSTEM_TIMERS } from "../../../src/async/clock";
+import { END_WAIT_MS } from "../../../src/providers/call-limits";
 import { withTimeLimits } from "../../../src/providers/time-limits";
 import { endpointAt } from "../../fakes/endpoint";
 import { collect, KEY, REQUEST } from "../contract-support";
@@ -24,7 +26,7 @@ export type Reading = {
   error: unknown;
   /** Whether the call did not end in time. */
   hung: boolean;
-  /** Whether the connection has ended or the adapter has closed it. */
+  /** Whether the connection ended, or the adapter closed it soon after the call. */
   released: boolean;
   /** Number of bytes that the adapter has read from the connection. */
   taken: number;
@@ -80,6 +82,8 @@ export async function readReply(
     timeout.promise,
   ]);
   clearTimeout(timer);
+  for (let waitedMs = 0; waitedMs < 2 * END_WAIT_MS && !source.state().released; waitedMs += 10)
+    await sleep(10);
   OPEN_CONNECTIONS.delete(source);
   const { released, taken } = source.state();
   return reading === null
