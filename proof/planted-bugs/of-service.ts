@@ -79,8 +79,8 @@ export const BUGS_OF_SERVICE: readonly PlantedBug[] = [
   {
     name: "no alarm survives the process",
     file: "src/engine/alarm-scheduler.ts",
-    find: "await this.#setAlarm(WATCHDOG_MS);\n  }\n\n  async #setAlarm",
-    replace: "}\n\n  async #setAlarm",
+    find: "this.#setTimer(delay);\n    await this.#setAlarm(WATCHDOG_MS);",
+    replace: "this.#setTimer(delay);",
     invariant: "I13",
   },
   {
