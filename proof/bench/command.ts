@@ -9,6 +9,9 @@ import { MEASUREMENTS } from "./measurements";
 import { recordFigures } from "../record-figures";
 import { type Results, ResultsSchema, toTable } from "./report";
 
+/** Where `--record` keeps pictures, for the documents. */
+const RECORDED_PICTURES = "docs/proof";
+
 const log = (what: string) =>
   process.stderr.write(`${new Date().toISOString().slice(11, 19)} ${what}\n`);
 
@@ -21,7 +24,14 @@ export async function measure(
   const bench = { machines: new Machines(), seed, trials, isSmall };
   const header = { takenAt: new Date().toISOString(), seed, machine: machine() };
   const resultOf = new Map<string, Result>();
-  const take = async (one: Measurement) => void resultOf.set(one.name, await takeOne(one, bench));
+  const pictureFolders = [path.dirname(file), ...(isRecorded ? [RECORDED_PICTURES] : [])];
+  const take = async (one: Measurement): Promise<void> => {
+    const { picture, ...result } = await takeOne(one, bench);
+    resultOf.set(one.name, result);
+    if (picture === undefined) return;
+    for (const folder of pictureFolders)
+      await writeFile(path.join(folder, `${one.name}.svg`), picture);
+  };
   try {
     for (const timing of wanted.filter(({ counts }) => !counts)) await take(timing);
     const counting = wanted.filter(({ counts }) => counts);
@@ -40,13 +50,16 @@ export async function measure(
 
 type Result = Results["figures"][string];
 
-async function takeOne({ name, about, measure }: Measurement, bench: Bench): Promise<Result> {
+async function takeOne(
+  { name, about, measure }: Measurement,
+  bench: Bench,
+): Promise<Result & Pick<Figure, "picture">> {
   log(`${about} …`);
   const startedAt = performance.now();
-  const { lines, data, broken = [] } = await measure(bench).catch(toFailedFigure(name));
+  const { lines, data, broken = [], ...rest } = await measure(bench).catch(toFailedFigure(name));
   const seconds = Math.round((performance.now() - startedAt) / 100) / 10;
   log(`${name} took ${seconds} s`);
-  return { seconds, lines, data: asJson(data), broken };
+  return { seconds, lines, data: asJson(data), broken, ...rest };
 }
 
 /** A figure that cannot be measured fails the benchmark. The other figures are still measured. */

@@ -23,6 +23,8 @@ export type Figure = {
    * benchmark.
    */
   broken?: string[];
+  /** An image as SVG. It is kept beside the results. */
+  picture?: string;
 };
 
 /**

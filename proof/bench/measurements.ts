@@ -8,6 +8,7 @@ import { FIRST_EVENT } from "./first-event";
 import { KILL } from "./kill";
 import { OPERATIONS } from "./operations";
 import { PEERS } from "./peers/peers";
+import { BETWEEN_STAGES } from "./profile/between-stages";
 import { RESUME } from "./resume";
 import { ROWS } from "./rows";
 import { SESSIONS_AT_ONCE } from "./sessions";
@@ -21,6 +22,7 @@ import { WALL } from "./wall";
 export const MEASUREMENTS: readonly Measurement[] = [
   FIRST_EVENT,
   WALL,
+  BETWEEN_STAGES,
   TEAMS,
   AGENTS,
   PEERS,
