@@ -232,27 +232,28 @@ describe("a tenant's secret", () => {
 });
 
 describe("a config", () => {
-  const findingsFor = async (key: string, url: string, name: string, method = "GET") => {
-    const tool = {
-      name: "look_up",
-      description: "Looks up.",
-      url,
-      method,
-      headers: { authorization: `Bearer \${${name}}` },
-    };
-    const config = {
-      agents: [
-        {
-          id: "a",
-          backend: {
-            type: "chatcompletion",
-            model: "m",
-            base_url: "http://127.0.0.1:9/v1",
-            custom_tools: [tool],
-          },
+  const configWith = (url: string, name: string, method = "GET") => ({
+    agents: [
+      {
+        id: "a",
+        backend: {
+          type: "chatcompletion",
+          model: "m",
+          base_url: "http://127.0.0.1:9/v1",
+          custom_tools: [
+            {
+              name: "look_up",
+              description: "Looks up.",
+              url,
+              method,
+              headers: { authorization: `Bearer \${${name}}` },
+            },
+          ],
         },
-      ],
-    };
+      },
+    ],
+  });
+  const findingsIn = async (key: string, config: object | string) => {
     const body = await (
       await askWith(key, "/api/configs/validate", { method: "POST", body: { config } })
     ).json<{
@@ -260,6 +261,8 @@ describe("a config", () => {
     }>();
     return body.errors.map(({ code }) => code).filter((code) => code.startsWith("key_"));
   };
+  const findingsFor = (key: string, ...use: Parameters<typeof configWith>) =>
+    findingsIn(key, configWith(...use));
 
   it("may use a secret of its own tenant only for the bindings of the secret", async () => {
     await put("NAMED");
@@ -280,5 +283,14 @@ describe("a config", () => {
     expect(await findingsFor(admin.key, "https://api.example.com/v1/{id}", "NAMED")).toEqual([
       "key_unknown",
     ]);
+  });
+
+  it("may name a secret with an escape of YAML", async () => {
+    await put("ESCAPED");
+    const url = "https://api.example.com/v1/{id}";
+    const yaml = JSON.stringify(configWith(url, "ESCAPED")).replace("$", "\\u0024");
+    expect(yaml).not.toContain("$");
+    expect(await findingsIn(admin.key, yaml)).toEqual([]);
+    expect(await findingsIn(other.key, yaml)).toEqual(["key_unknown"]);
   });
 });
