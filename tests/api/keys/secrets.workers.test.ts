@@ -253,16 +253,16 @@ describe("a config", () => {
       },
     ],
   });
-  const findingsIn = async (key: string, config: object | string) => {
+  const findingsIn = async (key: string, choice: { config: object } | { config_yaml: string }) => {
     const body = await (
-      await askWith(key, "/api/configs/validate", { method: "POST", body: { config } })
+      await askWith(key, "/api/configs/validate", { method: "POST", body: choice })
     ).json<{
       errors: { code: string }[];
     }>();
     return body.errors.map(({ code }) => code).filter((code) => code.startsWith("key_"));
   };
   const findingsFor = (key: string, ...use: Parameters<typeof configWith>) =>
-    findingsIn(key, configWith(...use));
+    findingsIn(key, { config: configWith(...use) });
 
   it("may use a secret of its own tenant only for the bindings of the secret", async () => {
     await put("NAMED");
@@ -288,9 +288,9 @@ describe("a config", () => {
   it("may name a secret with an escape of YAML", async () => {
     await put("ESCAPED");
     const url = "https://api.example.com/v1/{id}";
-    const yaml = JSON.stringify(configWith(url, "ESCAPED")).replace("$", "\\u0024");
-    expect(yaml).not.toContain("$");
-    expect(await findingsIn(admin.key, yaml)).toEqual([]);
-    expect(await findingsIn(other.key, yaml)).toEqual(["key_unknown"]);
+    const config_yaml = JSON.stringify(configWith(url, "ESCAPED")).replace("$", "\\u0024");
+    expect(config_yaml).not.toContain("$");
+    expect(await findingsIn(admin.key, { config_yaml })).toEqual([]);
+    expect(await findingsIn(other.key, { config_yaml })).toEqual(["key_unknown"]);
   });
 });
