@@ -110,6 +110,6 @@ export const readVariables = (
  * it.
  */
 export function readSecret(env: object, name: string): string | undefined {
-  const found = Object.entries(env).find(([key]) => key === name)?.[1];
+  const found: unknown = Object.hasOwn(env, name) ? Reflect.get(env, name) : undefined;
   return (typeof found === "string" && found.trim()) || undefined;
 }

@@ -7,6 +7,7 @@ import {
   judgeTurn,
   type Quota,
   type QuotaDecision,
+  type StorageUse,
   type TurnRequest,
 } from "../../src/tenancy/quota";
 import { type Env, readSecret } from "../../src/env";
@@ -26,6 +27,8 @@ export class TenantObject extends DurableObject<Env> implements TenantApi {
   readonly #tables: TenantTables;
   /** The cached limits. `until`: unix ms. */
   #quota: { quota: Quota; until: number } | null = null;
+  /** The read of the stored bytes that is in progress; `null` if there is none. */
+  #storage: Promise<StorageUse> | null = null;
 
   constructor(ctx: DurableObjectState, env: Env) {
     super(ctx, env);
@@ -37,10 +40,7 @@ export class TenantObject extends DurableObject<Env> implements TenantApi {
 
   /** See `TenantApi`. */
   async startTurn(tenant: string, request: TurnRequest): Promise<QuotaDecision> {
-    const [quota, storage] = await Promise.all([
-      this.#quotaOf(tenant),
-      storageOf(this.env, tenant),
-    ]);
+    const [quota, storage] = await Promise.all([this.#quotaOf(tenant), this.#storageOf(tenant)]);
     const full = judgeStorage(storage, request.attachedBytes ?? 0);
     if (full) return full;
     const now = Date.now();
@@ -64,6 +64,17 @@ export class TenantObject extends DurableObject<Env> implements TenantApi {
 
   async auditPage(request: { after: number; limit: number }): Promise<AuditPage> {
     return this.#tables.auditPage(request);
+  }
+
+  /**
+   * The tenant's stored bytes. Turns that start at the same time share one read, because this
+   * object is asked by every start of its tenant.
+   */
+  #storageOf(tenant: string): Promise<StorageUse> {
+    this.#storage ??= storageOf(this.env, tenant).finally(() => {
+      this.#storage = null;
+    });
+    return this.#storage;
   }
 
   async #quotaOf(tenant: string): Promise<Quota> {

@@ -1,5 +1,6 @@
 import { env } from "cloudflare:workers";
 import { afterEach, describe, expect, it, vi } from "vitest";
+import { teamOf } from "../durable-objects/session/session-client";
 import { ask, askWith, keys, makeKey } from "./keyed-client";
 
 const UNKNOWN = "/api/sessions/session_unknown00";
@@ -33,6 +34,33 @@ describe("a request queries the database", () => {
     for (const presentedKey of [wrongKey, "none", key.replace(id, "0".repeat(26))])
       expect((await askWith(presentedKey, UNKNOWN)).status).toBe(401);
     expect(queries()).toEqual(["SELECT api_keys", "SELECT api_keys", "SELECT api_keys"]);
+  });
+
+  it("once for the row of a new session, and once for the tenant's storage", async () => {
+    const start = (config: object) =>
+      askWith(key, "/api/runs", { method: "POST", body: { question: "And six?", config } });
+    await start(teamOf(["quick"])); // The tenant's object reads its limits for the first time.
+    const queries = watchQueries();
+    expect((await start(teamOf(["quick"]))).status).toBe(202);
+    const sqlUntilResponse = queries().filter((sql) => !sql.startsWith("UPDATE"));
+    expect(sqlUntilResponse).toEqual([
+      "SELECT api_keys",
+      "INSERT sessions",
+      expect.stringContaining("FROM stored_bytes"),
+    ]);
+  });
+
+  it("for the secrets of its tenant only if a config can name one", async () => {
+    const check = (config: object) =>
+      askWith(key, "/api/configs/validate", { method: "POST", body: { config } });
+    const queries = watchQueries();
+    await check(teamOf(["quick"]));
+    expect(queries()).toEqual(["SELECT api_keys"]);
+    await check(teamOf(["quick"], { note: "costs $5" }));
+    expect(queries().slice(1)).toEqual([
+      "SELECT api_keys",
+      expect.stringContaining("FROM tenant_secrets"),
+    ]);
   });
 
   it("never for a request without a key to a public host name", async () => {

@@ -19,7 +19,7 @@ import { ApiError, type ErrorCode, type Fault } from "../errors";
 import { attachmentError, type Question, toQuestion } from "./question-parts";
 import { RUN_REQUEST, RUN_WARNED, STREAM, TURN_REQUEST } from "./examples";
 import { header, ID, IDEMPOTENCY, json, type Operation } from "../operation";
-import { budgetError, priceError, quotaError, requireStorage } from "./quota-refusals";
+import { budgetError, priceError, quotaError } from "./quota-refusals";
 import { readBodyAndText } from "../bodies/read-body";
 import { notFound, route, sessionOf } from "../routes";
 import type { SessionStub } from "../services";
@@ -119,7 +119,6 @@ async function createRun(context: Call): Promise<Response> {
   const question = await toQuestion(body.question);
   const { team, warnings } = await teamOf(context, body, namesOf(body.question));
   requirePrices(team.rules, body.budget);
-  await requireStorage(context);
   const start = await beginStart(context, key, { question: question.text, warnings });
   const started = await start.stub.create(start.id, team, toStart(body, question, null));
   if (!started.ok) {

@@ -232,34 +232,37 @@ describe("a tenant's secret", () => {
 });
 
 describe("a config", () => {
-  const findingsFor = async (key: string, url: string, name: string, method = "GET") => {
-    const tool = {
-      name: "look_up",
-      description: "Looks up.",
-      url,
-      method,
-      headers: { authorization: `Bearer \${${name}}` },
-    };
-    const config = {
-      agents: [
-        {
-          id: "a",
-          backend: {
-            type: "chatcompletion",
-            model: "m",
-            base_url: "http://127.0.0.1:9/v1",
-            custom_tools: [tool],
-          },
+  const configWith = (url: string, name: string, method = "GET") => ({
+    agents: [
+      {
+        id: "a",
+        backend: {
+          type: "chatcompletion",
+          model: "m",
+          base_url: "http://127.0.0.1:9/v1",
+          custom_tools: [
+            {
+              name: "look_up",
+              description: "Looks up.",
+              url,
+              method,
+              headers: { authorization: `Bearer \${${name}}` },
+            },
+          ],
         },
-      ],
-    };
+      },
+    ],
+  });
+  const findingsIn = async (key: string, choice: { config: object } | { config_yaml: string }) => {
     const body = await (
-      await askWith(key, "/api/configs/validate", { method: "POST", body: { config } })
+      await askWith(key, "/api/configs/validate", { method: "POST", body: choice })
     ).json<{
       errors: { code: string }[];
     }>();
     return body.errors.map(({ code }) => code).filter((code) => code.startsWith("key_"));
   };
+  const findingsFor = (key: string, ...use: Parameters<typeof configWith>) =>
+    findingsIn(key, { config: configWith(...use) });
 
   it("may use a secret of its own tenant only for the bindings of the secret", async () => {
     await put("NAMED");
@@ -280,5 +283,14 @@ describe("a config", () => {
     expect(await findingsFor(admin.key, "https://api.example.com/v1/{id}", "NAMED")).toEqual([
       "key_unknown",
     ]);
+  });
+
+  it("may name a secret with an escape of YAML", async () => {
+    await put("ESCAPED");
+    const url = "https://api.example.com/v1/{id}";
+    const config_yaml = JSON.stringify(configWith(url, "ESCAPED")).replace("$", "\\u0024");
+    expect(config_yaml).not.toContain("$");
+    expect(await findingsIn(admin.key, { config_yaml })).toEqual([]);
+    expect(await findingsIn(other.key, { config_yaml })).toEqual(["key_unknown"]);
   });
 });

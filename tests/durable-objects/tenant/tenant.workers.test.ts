@@ -34,6 +34,22 @@ const settled = (turn: number, costUsd: number) => ({
   at: Date.now(),
 });
 
+describe("starts at the same time", () => {
+  afterEach(() => void vi.restoreAllMocks());
+
+  it("share one read of the tenant's storage; later starts read it again", async () => {
+    const prepare = vi.spyOn(env.DB, "prepare");
+    const reads = () => prepare.mock.calls.filter(([sql]) => sql.includes("FROM stored_bytes"));
+    const start = (turn: number) => tenant("crowd").startTurn("crowd", request(turn));
+    const decisions = await Promise.all(Array.from({ length: 10 }, (_, nth) => start(nth + 1)));
+    expect(decisions.map(({ ok }) => ok)).toEqual(decisions.map(() => true));
+    expect(reads().length).toBeLessThan(10);
+    const before = reads().length;
+    await start(11);
+    expect(reads()).toHaveLength(before + 1);
+  });
+});
+
 describe("a tenant's audit log", () => {
   const entry = (result: number) => ({
     at: 1,
