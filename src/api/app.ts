@@ -1,4 +1,8 @@
-import { OpenAPIHono } from "@hono/zod-openapi";
+import { Hono } from "hono";
+import type { H, RouterRoute } from "hono/types";
+import { LinearRouter } from "hono/router/linear-router";
+import { SmartRouter } from "hono/router/smart-router";
+import { TrieRouter } from "hono/router/trie-router";
 import { isLoopbackHost } from "../outgoing/addresses";
 import type { ApiEnv, App, Call } from "./api-env";
 import {
@@ -40,7 +44,11 @@ const HTTPS_ONLY = "max-age=31536000";
 
 /** Creates the HTTP API with all routes. Call `app.fetch(request, services)` for each request. */
 export function createApp(): App {
-  const app: App = new OpenAPIHono<ApiEnv>();
+  // The default router first compiles all routes, which delays the first response.
+  const router = new SmartRouter<[H, RouterRoute]>({
+    routers: [new LinearRouter(), new TrieRouter()],
+  });
+  const app: App = new Hono<ApiEnv>({ router });
   app.use("*", async (context, next) => {
     await next();
     context.res.headers.set("x-content-type-options", "nosniff");
