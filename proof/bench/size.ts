@@ -1,11 +1,14 @@
-import { mkdtemp, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
-import path from "node:path";
-import { type BundleSize, bundleSize, MAX_GZIP_BYTES } from "../../local/bundle/bundle-size";
+import {
+  type BundleSize,
+  bundleSize,
+  MAX_GZIP_BYTES,
+  sizeIn,
+} from "../../local/bundle/bundle-size";
+import { bundleOf } from "../../local/bundle/worker-bundle";
 import { ServiceProcess } from "../../simulated/service/service-process";
 import { type Spread, spread } from "./arithmetic";
 import { BareProcess } from "./bare-process";
-import { configFor } from "./bundles";
+import { BARE } from "./bundles";
 import { descriptionOf } from "./descriptions";
 import { aim, type Figure, type Measurement, millis, times } from "./figure";
 
@@ -14,7 +17,7 @@ const STARTS = 7;
 export const BUNDLE: Measurement = {
   ...descriptionOf("bundle"),
   async measure(): Promise<Figure> {
-    const data = { service: await bundleSize(), bare: await bareSize() };
+    const data = { service: await bundleSize(), bare: await sizeIn(await bundleOf(BARE)) };
     const describe = ({ gzip, raw }: BundleSize) => `${kib(gzip)} KiB (raw ${kib(raw)})`;
     return {
       lines: [
@@ -32,15 +35,6 @@ export const BUNDLE: Measurement = {
 };
 
 const kib = (bytes: number): number => Math.ceil(bytes / 1024);
-
-async function bareSize(): Promise<BundleSize> {
-  const dir = await mkdtemp(path.join(tmpdir(), "massgen-bench-"));
-  try {
-    return await bundleSize(await configFor(dir, "bare"));
-  } finally {
-    await rm(dir, { recursive: true, force: true });
-  }
-}
 
 /** Time in ms from the start of the runtime to its first answer. `bare`: with a one-line Worker. */
 type ColdStartFigure = { service: Spread; bare: Spread };
