@@ -1,4 +1,4 @@
-import { z } from "zod";
+import * as z from "zod";
 import { IdSchema, LabelSchema } from "../protocol/api";
 import type { Handler } from "./api-env";
 import type { ErrorCode } from "./errors";

@@ -1,4 +1,4 @@
-import { z } from "zod";
+import * as z from "zod";
 import { lazy } from "../../async/lazy";
 import { HealthSchema } from "../../protocol/api/listings";
 import type { App } from "../api-env";

@@ -1,4 +1,4 @@
-import { z } from "zod";
+import * as z from "zod";
 import { lazy } from "../../async/lazy";
 import { RUN_ID, SUITE_NAME } from "../../evals/names";
 import {

@@ -1,4 +1,4 @@
-import { z } from "zod";
+import * as z from "zod";
 import { lazy } from "../../async/lazy";
 import type { StartRefusal, StartTurn } from "../../../durable-objects/session/session-api";
 import { ATTACHMENT_LIMITS } from "../../protocol/attachments";

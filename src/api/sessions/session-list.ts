@@ -1,4 +1,4 @@
-import { z } from "zod";
+import * as z from "zod";
 import type { SessionRow } from "../../../d1/session-index";
 import { IdSchema } from "../../protocol/api";
 import { type SessionList, SessionListSchema } from "../../protocol/api/listings";

@@ -1,4 +1,4 @@
-import { z } from "zod";
+import * as z from "zod";
 import { CONTEXT_LIMITS } from "../context-limits";
 import { seconds } from "./figures";
 import { listOf } from "./listing";

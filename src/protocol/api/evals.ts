@@ -1,4 +1,4 @@
-import { z } from "zod";
+import * as z from "zod";
 import { costFields, seconds } from "./figures";
 import { IdSchema } from "./ids";
 import { listOf } from "./listing";

@@ -1,4 +1,4 @@
-import { z } from "zod";
+import * as z from "zod";
 import { EndedBySchema } from "../events";
 import { HostedToolNameSchema } from "../hosted-tools";
 

@@ -1,4 +1,4 @@
-import { z } from "zod";
+import * as z from "zod";
 import { ATTACHMENT_LIMITS } from "../attachments";
 import { seconds, TurnStatusSchema } from "./figures";
 import { IdSchema } from "./ids";

@@ -1,4 +1,4 @@
-import { z } from "zod";
+import * as z from "zod";
 import { AttachmentSchema } from "../attachments";
 import { EndedBySchema } from "../events";
 import { reasonFields } from "../events/fields";

@@ -1,6 +1,6 @@
 import { abortable } from "../../async/abort";
 import { lazy } from "../../async/lazy";
-import { z } from "zod";
+import * as z from "zod";
 import { readText } from "../http/response";
 import {
   COMPATIBILITY_DATE,
