@@ -1,9 +1,9 @@
-import type { OpenAPIHono } from "@hono/zod-openapi";
+import type { OpenApiGeneratorV31 } from "@asteasolutions/zod-to-openapi";
 import { html } from "hono/html";
 
 export type Html = ReturnType<typeof html>;
 
-export type OpenApiDocument = ReturnType<OpenAPIHono["getOpenAPI31Document"]>;
+export type OpenApiDocument = ReturnType<OpenApiGeneratorV31["generateDocument"]>;
 
 /** Named schemas of a document. */
 type Schemas = NonNullable<NonNullable<OpenApiDocument["components"]>["schemas"]>;

@@ -1,4 +1,8 @@
-import { createRoute, OpenAPIHono } from "@hono/zod-openapi";
+import {
+  OpenAPIRegistry,
+  OpenApiGeneratorV31,
+  type RouteConfig,
+} from "@asteasolutions/zod-to-openapi";
 import { ProblemSchema } from "../../protocol/api";
 import type { App } from "../api-env";
 import { CODE_MEANINGS, type ErrorCode, statusOf } from "../errors";
@@ -28,12 +32,12 @@ const SECURITY_SCHEMES = {
 
 /** The OpenAPI document of all routes of the app. */
 export function openApiDocument(app: App): OpenApiDocument {
-  const described = new OpenAPIHono();
+  const registry = new OpenAPIRegistry();
   for (const { path, method, documentation } of documentedOperations(app))
-    described.openAPIRegistry.registerPath(toRoute(path, method, documentation));
+    registry.registerPath(toRoute(path, method, documentation));
   for (const [name, scheme] of Object.entries(SECURITY_SCHEMES))
-    described.openAPIRegistry.registerComponent("securitySchemes", name, scheme);
-  return described.getOpenAPI31Document({
+    registry.registerComponent("securitySchemes", name, scheme);
+  return new OpenApiGeneratorV31(registry.definitions).generateDocument({
     openapi: "3.1.0",
     info: INFO,
     security: [{ bearer: [] }],
@@ -62,12 +66,12 @@ function toRoute(
   path: string,
   method: Method,
   { id, tag, request, responses, codes = [], ...texts }: Documentation,
-) {
+): RouteConfig {
   const { body, ...parts } = request ?? {};
   const isApiRoute = path.startsWith("/api/");
   const methodCodes = method === "get" ? [] : WRITE_CODES;
   const sharedCodes = isApiRoute ? [...SHARED_CODES, ...methodCodes] : [];
-  return createRoute({
+  return {
     method,
     path,
     operationId: id,
@@ -76,7 +80,7 @@ function toRoute(
     ...texts,
     request: { ...parts, ...(body && { body: { content: body, required: true } }) },
     responses: { ...responses, ...errorResponses([...sharedCodes, ...codes]) },
-  });
+  };
 }
 
 /** The descriptions of error responses: one for each status, with all codes of this status. */
