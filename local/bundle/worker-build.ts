@@ -1,24 +1,12 @@
 import { rm } from "node:fs/promises";
 import path from "node:path";
-import { build, type Metafile, type Plugin } from "esbuild";
+import { build, type Metafile } from "esbuild";
 import { METERED, writeMeteredShell } from "./shell/write";
 
 /** The Worker's modules as `wrangler.toml` deploys them: `main` is the start module in here. */
 export const WORKER_FOLDER = "dist/worker";
 const START_NAME = "worker";
 export const START_MODULE = `${START_NAME}.mjs`;
-
-/** Omits the messages of the schema library in other languages: a third of the API's code. */
-const ENGLISH_MESSAGES: Plugin = {
-  name: "english-messages",
-  setup: ({ onResolve }) => {
-    onResolve({ filter: /^\.\.\/locales\/index\.js$/ }, ({ importer, resolveDir }) =>
-      importer.includes("/node_modules/zod/")
-        ? { path: path.resolve(resolveDir, "../locales/en.js") }
-        : null,
-    );
-  },
-};
 
 type WorkerBuild = {
   /** The module that exports the handlers and the objects' classes. */
@@ -53,13 +41,11 @@ export async function buildWorker({ entry, folder, sourceMaps }: WorkerBuild): P
     external: ["cloudflare:*", "node:*"],
     alias: { "just-bash/browser": path.resolve(METERED) },
     loader: { ".yaml": "text" },
-    plugins: [ENGLISH_MESSAGES],
     // Libraries depend on NODE_ENV, which a test runner sets to another value.
     define: { "process.env.NODE_ENV": '"production"' },
-    // Names of classes are part of messages and of an SDK's `user-agent`, so identifiers stay. With
-    // `keepNames` instead, each function would set its name when it is created.
-    minifySyntax: true,
-    minifyWhitespace: true,
+    minify: true,
+    // Names of classes are part of messages and of an SDK's `user-agent`.
+    keepNames: true,
     legalComments: "none",
     sourcemap: sourceMaps,
     sourcesContent: true,

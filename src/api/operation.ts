@@ -1,5 +1,5 @@
 import * as z from "zod";
-import { IdSchema, LabelSchema } from "../protocol/api";
+import { IdSchema, LabelSchema } from "../protocol/api/ids";
 import type { Handler } from "./api-env";
 import type { ErrorCode } from "./errors";
 

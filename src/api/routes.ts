@@ -1,4 +1,4 @@
-import { IdSchema, LabelSchema } from "../protocol/api";
+import { IdSchema, LabelSchema } from "../protocol/api/ids";
 import type { App, Call } from "./api-env";
 import { ApiError } from "./errors";
 import type { Documentation, Method, Operation } from "./operation";

@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync } from "node:fs";
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import type { Metafile } from "esbuild";
@@ -7,7 +7,7 @@ import { buildWorker } from "../../local/bundle/worker-build";
 import { bytesOf, LARGEST_BYTES, PARTS, partsIn } from "../../local/bundle/worker-parts";
 
 const ENTRY = "src/worker.ts";
-const API = "src/worker/api.ts";
+const API = [ENTRY, "src/worker/api.ts"];
 
 const folder = mkdtempSync(path.join(tmpdir(), "massgen-parts-"));
 let metafile: Metafile;
@@ -20,8 +20,18 @@ it("the Worker loads exactly the listed parts on first use", () => {
   expect(partsIn(metafile)).toEqual([ENTRY, ...Object.keys(PARTS)].sort());
 });
 
-it("the runtime reads little code at a start, and at the first request to the API", () => {
+it("the runtime reads little code at a start and for first requests", () => {
   expect(bytesOf(metafile, [ENTRY])).toBeLessThanOrEqual(LARGEST_BYTES.start);
-  expect(bytesOf(metafile, [ENTRY, API])).toBeLessThanOrEqual(LARGEST_BYTES.api);
+  const health = bytesOf(metafile, [...API, "src/api/docs/documentation.ts"]);
+  expect(health).toBeLessThanOrEqual(LARGEST_BYTES.health);
+  const sessions = bytesOf(metafile, [...API, "src/api/sessions/session-routes.ts"]);
+  expect(sessions).toBeLessThanOrEqual(LARGEST_BYTES.sessions);
   expect(bytesOf(metafile, [ENTRY, ...Object.keys(PARTS)])).toBeGreaterThan(2_000_000);
+});
+
+it("classes keep their names, which a vendor's SDK sends as its user agent", () => {
+  const texts = readdirSync(folder, { recursive: true, encoding: "utf8" })
+    .filter((name) => name.endsWith(".mjs"))
+    .map((name) => readFileSync(path.join(folder, name), "utf8"));
+  expect(texts.filter((text) => /\b\w+\(\w+,"OpenAI"\)/.test(text))).not.toEqual([]);
 });

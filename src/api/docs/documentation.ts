@@ -1,11 +1,13 @@
 import * as z from "zod";
+import { version } from "../../../package.json";
 import { lazy } from "../../async/lazy";
-import { HealthSchema } from "../../protocol/api/listings";
+import { HealthSchema } from "../../protocol/api/health";
 import type { App } from "../api-env";
 import type { OpenApiDocument } from "./docs-schema";
-import { HEALTH } from "../sessions/examples";
 import { json, type Operation } from "../operation";
 import { route } from "../routes";
+
+const HEALTH = { status: "ok", version, deployment: "2f0c8f5e-6a3b-4b0e-9d54-1f6a4a0f2c11" };
 
 const HEALTH_OPERATION: Operation = {
   id: "getHealth",
@@ -18,13 +20,15 @@ const HEALTH_OPERATION: Operation = {
 /** Most isolates never serve the document. */
 const generator = lazy(() => import("./openapi"));
 
-/** Routes for health and documentation: `/openapi.json`, and `/docs` as its page. */
-export function documentationRoutes(app: App): void {
-  // The document is created on first use, because it needs all routes.
+/**
+ * Routes for health and documentation: `/openapi.json`, and `/docs` as its page. `whole` loads an
+ * app with all routes, which the document describes.
+ */
+export function documentationRoutes(app: App, whole: () => Promise<App>): void {
   let cachedDocument: OpenApiDocument | null = null;
   const document = async () => {
     const { openApiDocument } = await generator();
-    cachedDocument ??= openApiDocument(app);
+    cachedDocument ??= openApiDocument(await whole());
     return cachedDocument;
   };
   let page: { html: string; policy: string } | null = null;

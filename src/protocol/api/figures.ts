@@ -4,8 +4,6 @@ import { HostedToolNameSchema } from "../hosted-tools";
 
 /** Schemas and fields that several responses share. */
 
-export const seconds = z.number().describe("Unix time in seconds");
-
 export const TurnStatusSchema = z
   .enum(["running", "completed", "failed", "cancelled"])
   .describe("Status of the turn");

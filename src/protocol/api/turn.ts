@@ -11,11 +11,11 @@ import {
   costFields,
   FinishReasonSchema,
   HostedUsesSchema,
-  seconds,
   tokenFields,
   TurnStatusSchema,
   voteResultField,
 } from "./figures";
+import { seconds } from "./time";
 
 const agentId = z.string().describe("Id of the agent");
 
