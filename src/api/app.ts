@@ -9,8 +9,9 @@ import { secretRoutes } from "./keys/secrets";
 import { sessionRoutes } from "./sessions/session-routes";
 
 /**
- * Creates the HTTP API with all routes, in the order of the OpenAPI document. Call `app.fetch(request,
- * services)` for each request. The Worker loads the routes in groups (src/worker/route-groups.ts).
+ * Creates the HTTP API with all routes, in the order of the OpenAPI document. Call
+ * `app.fetch(request, services)` for each request. The Worker loads the routes in groups
+ * (src/worker/route-groups.ts).
  */
 export function createApp(): App {
   const app = createEmptyApp();

@@ -1,10 +1,10 @@
 const parts = new Set<() => Promise<unknown>>();
 
 /**
- * Returns a function that loads a module on first use. `load` is an `import()`, so the bundler makes
- * a separate module of this code, which a start of the service does not read. Concurrent first
- * users load it side by side, because a promise that requests share would never settle if the
- * request that created it is aborted. The runtime still evaluates the module only once.
+ * Returns a function that loads a module on first use. `load` is an `import()`, so the bundler
+ * makes a separate module of this code, which a start of the service does not read. Concurrent
+ * first users load it side by side, because a promise that requests share would never settle if
+ * the request that created it is aborted. The runtime still evaluates the module only once.
  */
 export function lazy<Module>(load: () => Promise<Module>): () => Promise<Module> {
   let loaded: { module: Module } | null = null;
