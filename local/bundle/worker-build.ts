@@ -1,6 +1,7 @@
-import { rm } from "node:fs/promises";
+import { randomUUID } from "node:crypto";
+import { mkdir, readdir, rename, rm, writeFile } from "node:fs/promises";
 import path from "node:path";
-import { build, type Metafile } from "esbuild";
+import { build, type Metafile, type OutputFile } from "esbuild";
 import { METERED, writeMeteredShell } from "./shell/write";
 
 /** The Worker's modules as `wrangler.toml` deploys them: `main` is the start module in here. */
@@ -11,7 +12,7 @@ export const START_MODULE = `${START_NAME}.mjs`;
 type WorkerBuild = {
   /** The module that exports the handlers and the objects' classes. */
   entry: string;
-  /** The folder of the modules. Its old contents are removed. */
+  /** The folder of the modules. All other files in it are removed. */
   folder: string;
   /** Whether source maps are written beside the modules. */
   sourceMaps: boolean;
@@ -25,8 +26,7 @@ type WorkerBuild = {
  */
 export async function buildWorker({ entry, folder, sourceMaps }: WorkerBuild): Promise<Metafile> {
   writeMeteredShell();
-  await rm(folder, { recursive: true, force: true });
-  const { metafile } = await build({
+  const { outputFiles, metafile } = await build({
     entryPoints: [{ in: entry, out: START_NAME }],
     outdir: folder,
     outExtension: { ".js": ".mjs" },
@@ -50,7 +50,31 @@ export async function buildWorker({ entry, folder, sourceMaps }: WorkerBuild): P
     sourcemap: sourceMaps,
     sourcesContent: true,
     metafile: true,
+    write: false,
     logLevel: "error",
   });
+  await Promise.all(outputFiles.map(writeWhole));
+  await removeOthers(folder, new Set(outputFiles.map((file) => file.path)));
   return metafile;
+}
+
+/** Names of files that are not complete yet. */
+const INCOMPLETE = /\.[0-9a-f-]{36}$/;
+
+/** Renaming is atomic, so a wrangler that another process has started reads no incomplete file. */
+async function writeWhole({ path: file, contents }: OutputFile): Promise<void> {
+  const temporaryFile = `${file}.${randomUUID()}`;
+  await mkdir(path.dirname(file), { recursive: true });
+  await writeFile(temporaryFile, contents);
+  await rename(temporaryFile, file);
+}
+
+/** Removes modules of earlier builds. Otherwise wrangler would upload them. */
+async function removeOthers(folder: string, files: ReadonlySet<string>): Promise<void> {
+  const entries = await readdir(folder, { recursive: true, withFileTypes: true });
+  for (const entry of entries) {
+    const file = path.resolve(entry.parentPath, entry.name);
+    if (entry.isFile() && !files.has(file) && !INCOMPLETE.test(entry.name))
+      await rm(file, { force: true });
+  }
 }

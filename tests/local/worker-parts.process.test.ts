@@ -1,4 +1,4 @@
-import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import type { Metafile } from "esbuild";
@@ -30,8 +30,19 @@ it("the runtime reads little code at a start and for first requests", () => {
 });
 
 it("classes keep their names, which a vendor's SDK sends as its user agent", () => {
-  const texts = readdirSync(folder, { recursive: true, encoding: "utf8" })
+  const texts = modules()
     .filter((name) => name.endsWith(".mjs"))
     .map((name) => readFileSync(path.join(folder, name), "utf8"));
   expect(texts.filter((text) => /\b\w+\(\w+,"OpenAI"\)/.test(text))).not.toEqual([]);
 });
+
+it("a build removes the modules of earlier builds, and can run beside the same build", async () => {
+  const stale = path.join(folder, "parts/stale-ABCDEFGH.mjs");
+  writeFileSync(stale, "");
+  const before = modules();
+  const builds = [1, 2].map(() => buildWorker({ entry: ENTRY, folder, sourceMaps: false }));
+  await Promise.all(builds);
+  expect(modules()).toEqual(before.filter((file) => !file.startsWith("parts/stale")));
+});
+
+const modules = (): string[] => readdirSync(folder, { recursive: true, encoding: "utf8" }).sort();
