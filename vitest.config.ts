@@ -61,7 +61,7 @@ const unmapped: NonNullable<TestProjectInlineConfiguration["plugins"]>[number] =
     id.includes("/node_modules/") ? { code, map: { mappings: "" } } : null,
 };
 
-// The build of the service does the same (`[build]` and `[alias]` in wrangler.toml).
+// The build of the service does the same (local/bundle/worker-build.ts).
 writeMeteredShell(import.meta.dirname);
 const resolve = { alias: { "just-bash/browser": `${import.meta.dirname}/${METERED}` } };
 
@@ -103,6 +103,7 @@ const workers: TestProjectInlineConfiguration = {
   plugins: [
     unmapped,
     cloudflareTest(async ({ inject }) => ({
+      main: "./src/worker.ts",
       wrangler: { configPath: "./wrangler.toml" },
       // Override the developer's .dev.vars, so that tests are the same on every machine.
       miniflare: {

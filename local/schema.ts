@@ -1,4 +1,4 @@
-import { z } from "zod";
+import * as z from "zod";
 
 const RateLimitSchema = z.object({
   name: z.string(),
@@ -23,9 +23,6 @@ export const WranglerConfigSchema = z.object({
   r2_buckets: z.array(z.object({ binding: z.string() })),
   d1_databases: z.array(z.object({ binding: z.string(), migrations_dir: z.string() })),
 });
-
-/** Input files of the bundle in esbuild's metafile, relative to the working directory. */
-export const MetafileSchema = z.object({ inputs: z.record(z.string(), z.unknown()) });
 
 /**
  * The record in a bundle's folder: the input files, and the hash of their contents. The hash is

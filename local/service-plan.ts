@@ -4,6 +4,7 @@ import path from "node:path";
 import { convertV4MiniflareOptions, Log, LogLevel, Miniflare } from "miniflare";
 import { unstable_readConfig, unstable_splitSqlQuery } from "wrangler";
 import { bundleOf, CONFIG } from "./bundle/worker-bundle";
+import { START_MODULE } from "./bundle/worker-build";
 import { catchRuntime, workerdPath } from "./catch-runtime";
 import { WranglerConfigSchema } from "./schema";
 
@@ -185,12 +186,12 @@ const exists = (file: string): Promise<boolean> =>
     () => false,
   );
 
-/** The modules of a bundle on disk; the entry is the first. */
+/** The modules of a bundle on disk; the start module is the first. */
 export async function modulesIn(bundle: string) {
-  const names = (await readdir(bundle)).filter((name) => /\.(js|yaml)$/.test(name));
-  names.sort((a, b) => Number(b.endsWith(".js")) - Number(a.endsWith(".js")));
+  const names = (await readdir(bundle, { recursive: true })).filter((name) => /\.m?js$/.test(name));
+  names.sort((a, b) => Number(b === START_MODULE) - Number(a === START_MODULE));
   const modules = names.map(async (name) => ({
-    type: name.endsWith(".js") ? ("ESModule" as const) : ("Text" as const),
+    type: "ESModule" as const,
     path: path.join(bundle, name),
     contents: await readFile(path.join(bundle, name), "utf8"),
   }));

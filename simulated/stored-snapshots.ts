@@ -1,4 +1,4 @@
-import { z } from "zod";
+import * as z from "zod";
 import { hashOf } from "../src/workspace/snapshot";
 
 /** The read operations of R2. */

@@ -1,5 +1,5 @@
 import { afterAll } from "vitest";
-import { z } from "zod";
+import * as z from "zod";
 
 /**
  * The connection pool of Node's `fetch`. This setup replaces the pool after each test file, because

@@ -1,6 +1,6 @@
 import { lstat, readdir } from "node:fs/promises";
 import path from "node:path";
-import { z } from "zod";
+import * as z from "zod";
 import { ContextNameSchema, VersionIdSchema } from "../../src/protocol/api/contexts";
 import { CONTEXT_LIMITS } from "../../src/protocol/context-limits";
 import { CliError, EXIT } from "../exit-codes";

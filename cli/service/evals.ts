@@ -1,4 +1,4 @@
-import { z } from "zod";
+import * as z from "zod";
 import type { RequestContext } from "./problem";
 import { type Answer, callService, readAnswer, request } from "./call-service";
 import { costFacts, parseJson } from "./schema";

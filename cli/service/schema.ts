@@ -1,4 +1,4 @@
-import { z } from "zod";
+import * as z from "zod";
 import { FaultSchema, ProblemSchema, RunResponseSchema } from "../../src/protocol/api";
 import { WireEventSchema } from "../../src/protocol/events";
 

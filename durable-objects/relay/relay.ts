@@ -1,7 +1,7 @@
 import { DurableObject } from "cloudflare:workers";
 import { randomUUID } from "node:crypto";
 import type { Env } from "../../src/env";
-import { ownFetch } from "../shared/outgoing";
+import { ownFetch } from "../shared/own-fetch";
 import { FAILURE_HEADER, INSTANCE_HEADER, type RelayApi } from "./relay-api";
 
 /**

@@ -24,9 +24,6 @@ const TRUSTED_ORIGINS = new Set(HOSTS.flatMap(({ origins }) => origins));
 /** The resolver of host names, with one cache for all objects of this process. */
 const resolveOver = resolverOverHttps({ now: () => Date.now() });
 
-/** The runtime's own `fetch`: the object itself sends the request. */
-export const ownFetch: typeof fetch = (input, init) => fetch(input, init);
-
 /** Access to other services: `guard` checks each request before `fetch` sends it. */
 export type Network = { guard: AddressGuard; fetch: typeof fetch };
 

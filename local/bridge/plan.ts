@@ -1,5 +1,5 @@
 import { isMap, isSeq, parseDocument, type YAMLMap } from "yaml";
-import { z } from "zod";
+import * as z from "zod";
 import { isPrivateHost } from "../../src/outgoing/addresses";
 
 /**

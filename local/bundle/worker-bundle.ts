@@ -1,29 +1,26 @@
 import { mkdir, readdir, readFile, rename, rm, stat, utimes, writeFile } from "node:fs/promises";
 import path from "node:path";
 import { sha256 } from "../sha256";
+import { type BundleRecord, BundledSchema } from "../schema";
 import { writeMeteredShell } from "./shell/write";
-import { wranglerQuietly } from "./wrangler";
-import { type BundleRecord, BundledSchema, MetafileSchema } from "../schema";
+import { buildWorker } from "./worker-build";
 
 export const CONFIG = "wrangler.toml";
 const CACHE_FOLDER = "node_modules/.cache/massgen-edge/bundles";
 /** A bundle also depends on the tools that build it. Their versions are in the lockfile. */
-const TOOLS = [CONFIG, "package-lock.json", "tsconfig.json"];
-/** The folder of text modules. Wrangler bundles them, but esbuild does not list them as inputs. */
-const TEXT_FOLDER = "configs";
+const TOOLS = ["local/bundle/worker-build.ts", "package-lock.json", "tsconfig.json"];
 const RECORD_FILE = "record.json";
 /** A bundle is removed if it was not used for this time. */
 const MAX_UNUSED_MS = 24 * 60 * 60 * 1_000;
 
 /**
- * Bundles the Worker as a deployment does, and returns the folder of the bundle. Bundling takes
+ * Builds the Worker as a deployment does, and returns the folder of its modules. Building takes
  * seconds, and a test run starts dozens of services, so a bundle is reused while all its input
- * files are unchanged. Callers must not change the folder. `entry` replaces `main` of
- * wrangler.toml.
+ * files are unchanged. Callers must not change the folder. `entry` replaces the service's own.
  */
-export async function bundleOf(entry?: string): Promise<string> {
+export async function bundleOf(entry = "src/worker.ts"): Promise<string> {
   writeMeteredShell();
-  const entryFolder = path.join(CACHE_FOLDER, sha256(`${entry ?? ""}\n`).slice(0, 16));
+  const entryFolder = path.join(CACHE_FOLDER, sha256(`${entry}\n`).slice(0, 16));
   const newest = await newestOf(entryFolder);
   if (newest !== null && (await isCurrent(newest))) {
     await utimes(newest, new Date(), new Date());
@@ -32,37 +29,13 @@ export async function bundleOf(entry?: string): Promise<string> {
   return await build(entryFolder, entry);
 }
 
-async function build(entryFolder: string, entry: string | undefined): Promise<string> {
+async function build(entryFolder: string, entry: string): Promise<string> {
   const startedAt = Date.now();
   const temporaryFolder = path.join(`${entryFolder}-draft`, `${process.pid}-${startedAt}`);
-  await mkdir(temporaryFolder, { recursive: true });
-  const metafile = path.join(temporaryFolder, "metafile.json");
-  const entryArguments = entry === undefined ? [] : [entry];
-  const wranglerArguments = [
-    "deploy",
-    ...entryArguments,
-    "--config",
-    CONFIG,
-    "--dry-run",
-    "--outdir",
-    temporaryFolder,
-  ];
-  // Libraries depend on NODE_ENV, which a test runner sets to another value.
-  await wranglerQuietly([...wranglerArguments, `--metafile=${path.resolve(metafile)}`], {
-    NODE_ENV: "production",
-  });
-  const { inputs } = MetafileSchema.parse(JSON.parse(await readFile(metafile, "utf8")));
-  const texts = await readdir(TEXT_FOLDER, { recursive: true });
-  const files = [
-    ...TOOLS,
-    ...texts.filter((name) => name.endsWith(".yaml")).map((name) => path.join(TEXT_FOLDER, name)),
-    ...Object.keys(inputs),
-  ];
+  await mkdir(path.dirname(temporaryFolder), { recursive: true });
+  const { inputs } = await buildWorker({ entry, folder: temporaryFolder, sourceMaps: false });
+  const files = [...TOOLS, ...Object.keys(inputs)];
   const hash = await hashOf(files);
-  for (const name of await readdir(temporaryFolder)) {
-    // These files have 20 MB, and the runtime does not read them.
-    if (/\.(map|json)$/.test(name)) await rm(path.join(temporaryFolder, name));
-  }
   // If an input file changed during the build, the bundle may contain its old or its new state.
   // Such a bundle is used once: its hash is null.
   const record: BundleRecord = {

@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import path from "node:path";
 import { text } from "node:stream/consumers";
 import { afterAll, beforeAll, expect, it } from "vitest";
-import { z } from "zod";
+import * as z from "zod";
 import { countOf, rotated } from "../counts";
 import { MEASUREMENTS } from "./measurements";
 import { type Results, ResultsSchema, toTable } from "./report";

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { tmpdir } from "node:os";
-import { z } from "zod";
+import * as z from "zod";
 import { worksOnFiles } from "../../simulated/providers/coding";
 import type { Script } from "../../simulated/providers/reply";
 import { startSimulatedProviders } from "../../simulated/providers/server";

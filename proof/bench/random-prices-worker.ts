@@ -1,5 +1,5 @@
 import { env } from "cloudflare:workers";
-import { z } from "zod";
+import * as z from "zod";
 import { MODEL_GROUPS, type Row } from "../../src/providers/model-rows";
 import worker from "../../src/worker";
 

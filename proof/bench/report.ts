@@ -1,4 +1,4 @@
-import { z } from "zod";
+import * as z from "zod";
 import { LineSchema } from "../../scripts/reference/figures";
 import type { Line } from "./figure";
 

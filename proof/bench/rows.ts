@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { tmpdir } from "node:os";
-import { z } from "zod";
+import * as z from "zod";
 import type { SimulatedProviders } from "../../simulated/providers/server";
 import { type Spread, spread } from "./arithmetic";
 import type { BatchJob } from "./batches";

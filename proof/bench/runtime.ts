@@ -40,7 +40,7 @@ export async function startRuntime(
   const removeFiles = () => rmSync(dir, { recursive: true, force: true });
   // Removes the files also after an interrupt. Otherwise storage in memory would stay allocated.
   process.once("exit", removeFiles);
-  const bundles = await bundleBoth(dir, entry);
+  const bundles = await bundleBoth(entry);
   const state = path.join(dir, "state");
   const earlierProcesses = childrenNamed("workerd");
   const miniflare = new Miniflare(options(bundles, state, variables));

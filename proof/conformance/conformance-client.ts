@@ -1,4 +1,4 @@
-import { z } from "zod";
+import * as z from "zod";
 import { McpServers } from "../../src/tools/mcp/mcp-servers";
 import type { Tool } from "../../src/tools/tool";
 import { context, environment, server } from "../../tests/tools/mcp/support";

@@ -5,7 +5,7 @@ import path from "node:path";
 import { build } from "esbuild";
 import { beforeAll, describe, expect, it } from "vitest";
 import { parse } from "yaml";
-import { z } from "zod";
+import * as z from "zod";
 import { countOf, rotated } from "../counts";
 import { BASELINE } from "./conformance-baseline";
 

@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from "node:fs";
 import path from "node:path";
 import { describe, expect, it } from "vitest";
-import { z } from "zod";
+import * as z from "zod";
 import { emptySession, evolve, inFlight, nextTimerAt, owed } from "../../src/coordination";
 import { LOG_VERSION } from "../../src/protocol/events";
 import { isTerminal, SessionEventSchema } from "../../src/protocol/events";

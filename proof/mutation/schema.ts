@@ -1,4 +1,4 @@
-import { z } from "zod";
+import * as z from "zod";
 
 /** Orders to a worker process. A check has a number: the tests come first, then the sessions. */
 export const OrderSchema = z.discriminatedUnion("type", [

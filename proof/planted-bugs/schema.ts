@@ -1,4 +1,4 @@
-import { z } from "zod";
+import * as z from "zod";
 
 /** A session of one of the two simulations: the rules alone, or the whole service. */
 const SessionSchema = z.object({ world: z.enum(["rules", "service"]), seed: z.number() });

@@ -1,5 +1,5 @@
 import { isMap, isSeq, parseDocument, type YAMLMap } from "yaml";
-import { z } from "zod";
+import * as z from "zod";
 import { sha256 } from "../../local/sha256";
 import { planBridge } from "../../local/bridge/plan";
 import type { Script } from "../../simulated/providers/reply";

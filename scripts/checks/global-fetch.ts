@@ -2,9 +2,9 @@ import { type ESTree, Visitor } from "rolldown/utils";
 import { lineAt, type Problem, type Source } from "./source";
 
 const SERVICE = /^(src|durable-objects|d1|r2-layout)\//;
-/** The only file that may wrap the runtime's `fetch` in the guard. */
-const GUARD = "durable-objects/shared/outgoing.ts";
-const MESSAGE = `the runtime's \`fetch\` has no guard: only ${GUARD} may use it; take one as an argument`;
+/** The only file that may use the runtime's `fetch`. */
+const OWN_FETCH = "durable-objects/shared/own-fetch.ts";
+const MESSAGE = `the runtime's \`fetch\` has no guard: only ${OWN_FETCH} may use it; take one as an argument`;
 const GLOBAL_OBJECTS = new Set(["globalThis", "self"]);
 
 /**
@@ -13,7 +13,7 @@ const GLOBAL_OBJECTS = new Set(["globalThis", "self"]);
  * of an object (`stub.fetch`) is not the runtime's.
  */
 export function globalFetchProblems(sources: readonly Source[]): Problem[] {
-  const serviceSources = sources.filter(({ path }) => SERVICE.test(path) && path !== GUARD);
+  const serviceSources = sources.filter(({ path }) => SERVICE.test(path) && path !== OWN_FETCH);
   return serviceSources.flatMap((source) =>
     usesIn(source).map((offset) => ({
       path: source.path,

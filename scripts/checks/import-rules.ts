@@ -66,6 +66,7 @@ export const LAYER_RULES: Record<Layer, LayerRule> = {
       "src/tenancy",
       "r2-layout",
       "src/protocol",
+      "src/async",
     ],
     data: ["configs/", "package.json"],
   },

@@ -1,4 +1,4 @@
-import { z } from "zod";
+import * as z from "zod";
 
 /** The fields of vitest's JSON report that are read. */
 export const TestReportSchema = z.object({

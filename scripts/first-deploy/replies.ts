@@ -1,5 +1,5 @@
 import { stripVTControlCharacters } from "node:util";
-import { z } from "zod";
+import * as z from "zod";
 
 /** The result of a wrangler command. */
 export type Reply = { code: number; stdout: string; stderr: string };

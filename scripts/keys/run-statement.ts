@@ -1,4 +1,4 @@
-import { z } from "zod";
+import * as z from "zod";
 import { wranglerOutput } from "../../local/bundle/wrangler";
 
 const ResultSchema = z.array(

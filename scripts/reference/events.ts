@@ -1,4 +1,4 @@
-import { z } from "zod";
+import * as z from "zod";
 import { type EventType, SessionEventSchema } from "../../src/protocol/events";
 import { EVENT_MEANINGS } from "./event-meanings";
 import { fieldRows } from "./field-rows";

@@ -1,5 +1,5 @@
 import { createApp } from "../../src/api/app";
-import { openApiDocument } from "../../src/api/docs/documentation";
+import { openApiDocument } from "../../src/api/docs/openapi";
 import { fieldRows } from "./field-rows";
 import { code, page, sentence, table } from "./markdown";
 import { type OpenApi, OpenApiSchema, type Operation, type Shape } from "./schema";

@@ -1,4 +1,4 @@
-import { z } from "zod";
+import * as z from "zod";
 
 /** The fields of a JSON Schema that the reference pages read. */
 export const ShapeSchema = z.looseObject({

@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import { z } from "zod";
+import * as z from "zod";
 import type { Format, Json } from "./dialect";
 
 /** Finds the images, audio and files of a request in each wire format. */

@@ -1,5 +1,5 @@
 import type { ServerResponse } from "node:http";
-import { z } from "zod";
+import * as z from "zod";
 import { type ReceivedRequest, startRawServer } from "../raw-server";
 
 /** A message from the client. */

@@ -1,5 +1,4 @@
-import type { OpenAPIHono } from "@hono/zod-openapi";
-import type { Context } from "hono";
+import type { Context, Hono } from "hono";
 import type { Principal } from "../tenancy/principal";
 import type { Services } from "./services";
 
@@ -13,6 +12,6 @@ export type ApiEnv = {
     knownSession?: string;
   };
 };
-export type App = OpenAPIHono<ApiEnv>;
+export type App = Hono<ApiEnv>;
 export type Call = Context<ApiEnv>;
 export type Handler = (context: Call) => Response | Promise<Response>;

@@ -1,7 +1,7 @@
-import { createRoute, z } from "@hono/zod-openapi";
-import { IdSchema, LabelSchema, ProblemSchema } from "../protocol/api";
+import * as z from "zod";
+import { IdSchema, LabelSchema } from "../protocol/api/ids";
 import type { Handler } from "./api-env";
-import { CODE_MEANINGS, type ErrorCode, statusOf } from "./errors";
+import type { ErrorCode } from "./errors";
 
 export type Method = "get" | "post" | "put" | "delete";
 type Tag =
@@ -15,7 +15,7 @@ type Tag =
   | "Contexts";
 type Headers = Record<string, { description: string; schema: { type: "string" } }>;
 type Content = Record<string, { schema: z.ZodType; example?: unknown }>;
-type OperationResponse = {
+export type OperationResponse = {
   description: string;
   content?: Content;
   headers?: Headers;
@@ -40,26 +40,12 @@ export type Operation = {
   codes?: readonly ErrorCode[];
   handle: Handler;
 };
-
-/** Error codes of all routes below `/api`. */
-const SHARED_CODES: readonly ErrorCode[] = [
-  "loop_detected",
-  "access_closed",
-  "unauthorized",
-  "insufficient_scope",
-  "rate_limited",
-  "internal",
-  "interrupted",
-];
-/** Additional error codes of all methods except GET. */
-const WRITE_CODES: readonly ErrorCode[] = ["cross_site_refused"];
-/** Statuses of temporary errors. Their responses have `retry-after`. */
-const RETRYABLE_STATUSES: readonly number[] = [402, 429, 503];
+/** The documentation of an operation. */
+export type Documentation = Omit<Operation, "handle">;
 
 /** The description of a response header. */
 export const header = <Name extends string>(name: Name, description: string) =>
   ({ [name]: { description, schema: { type: "string" } } }) satisfies Headers;
-const RETRY_AFTER = header("retry-after", "Seconds to wait before a retry");
 
 /** The description of a JSON response, with its schema and an example. */
 export const json = (
@@ -70,60 +56,6 @@ export const json = (
   description,
   content: { "application/json": { schema, example } },
 });
-
-/** The operation in the form of the OpenAPI registry. `path` has parameters as `{name}`. */
-export function toRoute(
-  path: string,
-  method: Method,
-  { id, tag, request, responses, codes = [], ...texts }: Omit<Operation, "handle">,
-) {
-  const { body, ...parts } = request ?? {};
-  const isApiRoute = path.startsWith("/api/");
-  const methodCodes = method === "get" ? [] : WRITE_CODES;
-  const sharedCodes = isApiRoute ? [...SHARED_CODES, ...methodCodes] : [];
-  return createRoute({
-    method,
-    path,
-    operationId: id,
-    tags: [tag],
-    ...(isApiRoute ? {} : { security: [] }),
-    ...texts,
-    request: { ...parts, ...(body && { body: { content: body, required: true } }) },
-    responses: { ...responses, ...errorResponses([...sharedCodes, ...codes]) },
-  });
-}
-
-/** The descriptions of error responses: one for each status, with all codes of this status. */
-function errorResponses(codes: readonly ErrorCode[]): Record<number, OperationResponse> {
-  const statuses = [...new Set(codes.map(statusOf))].sort((one, other) => one - other);
-  return Object.fromEntries(
-    statuses.map((status) => {
-      const codesOfStatus = codes.filter((code) => statusOf(code) === status);
-      const [first] = codesOfStatus;
-      const example = {
-        type: "about:blank",
-        title: first?.replaceAll("_", " "),
-        status,
-        code: first,
-        request_id: EXAMPLE_REQUEST,
-      };
-      const description = codesOfStatus
-        .map((code) => `\`${code}\`: ${CODE_MEANINGS[code]}`)
-        .join(". ");
-      const content = { "application/problem+json": { schema: ProblemSchema, example } };
-      return [
-        status,
-        {
-          description,
-          content,
-          ...(RETRYABLE_STATUSES.includes(status) ? { headers: RETRY_AFTER } : {}),
-        },
-      ];
-    }),
-  );
-}
-
-const EXAMPLE_REQUEST = "0f8fad5b-d9cb-469f-a165-70867728950e";
 
 /**
  * Path parameters, query parameters and headers for the OpenAPI document. `routes.ts` and the

@@ -1,7 +1,7 @@
-import { IdSchema, LabelSchema } from "../protocol/api";
+import { IdSchema, LabelSchema } from "../protocol/api/ids";
 import type { App, Call } from "./api-env";
 import { ApiError } from "./errors";
-import { type Method, type Operation, toRoute } from "./operation";
+import type { Documentation, Method, Operation } from "./operation";
 import type { SessionStub } from "./services";
 import { logError } from "../redaction/log";
 import type { Principal } from "../tenancy/principal";
@@ -11,8 +11,22 @@ const METHODS: readonly Method[] = ["get", "post", "put", "delete"];
 /** Name of the path parameter that matches the whole rest of a path, including slashes. */
 const REST_PARAM = "path";
 
+/** An operation of an app; `path` has parameters as `{name}`. */
+type DocumentedOperation = { path: string; method: Method; documentation: Documentation };
+
+const registered = new WeakMap<App, DocumentedOperation[]>();
+
+function operationsOf(app: App): DocumentedOperation[] {
+  const operations = registered.get(app) ?? [];
+  registered.set(app, operations);
+  return operations;
+}
+
+/** All operations that `route` has registered in the app, in order. */
+export const documentedOperations = (app: App): readonly DocumentedOperation[] => operationsOf(app);
+
 /**
- * Registers a path with its methods, in the app and in the OpenAPI document. `path` has parameters
+ * Registers a path with its methods, in the app and for the OpenAPI document. `path` has parameters
  * as `{name}`. The refusal of other methods lists the supported methods in the `allow` header. GET
  * also serves HEAD.
  */
@@ -29,7 +43,7 @@ export function route(
     const operation = operations[method];
     if (!operation) continue;
     const { handle, ...documentation } = operation;
-    app.openAPIRegistry.registerPath(toRoute(path, method, documentation));
+    operationsOf(app).push({ path, method, documentation });
     app.on(method.toUpperCase(), pattern, handle);
   }
   const allowed = servedMethods

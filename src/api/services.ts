@@ -16,7 +16,7 @@ import type { ContextStore } from "../uploads/context-store";
 
 export type { SessionStub } from "../../durable-objects/session/session-api";
 
-/** Everything that routes need from the deployment. `worker.ts` creates it. */
+/** Everything that routes need from the deployment. `src/worker/services.ts` creates it. */
 export type Services = {
   /** A session of the caller's tenant. The same id under another tenant is another object. */
   session(caller: Principal, id: string): SessionStub;

@@ -1,5 +1,5 @@
 import { isLoopbackHost } from "../outgoing/addresses";
-import { type CommandPlace, commandPlace } from "../tools/shell";
+import { type CommandPlace, commandPlace } from "../tools/shell/command-runner";
 import { parseAllowedOrigins } from "./base-url";
 import type { ConfigContext, ToolSecret } from "./context";
 import { parseToolSecrets, secretsFor } from "./tool-secrets";

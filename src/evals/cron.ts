@@ -51,9 +51,6 @@ export const scheduledRunId = (at: number): string => `run_${stamp(minuteOf(at))
 export const manualRunId = (at: number, suffix: string): string =>
   `run_${stamp(at)}_${suffix.toLowerCase()}`;
 
-/** The form of a run id. */
-export const RUN_ID = /^run_\d{8}t\d{6}z(_[a-z0-9]{1,32})?$/;
-
 /** A time as part of a run id: `20261104t060000z`. */
 const stamp = (at: number): string =>
   `${new Date(at).toISOString().slice(0, 19).replaceAll(/[-:]/g, "").toLowerCase()}z`;

@@ -1,4 +1,4 @@
-import { z } from "zod";
+import * as z from "zod";
 import { QuestionSchema } from "../protocol/api";
 import {
   DEFAULT_AT_ONCE,
@@ -14,6 +14,7 @@ import {
   MAX_NUMBER,
   MAX_TEXTS,
 } from "./suite-limits";
+import { SUITE_NAME } from "./names";
 
 /** The schema of `configs/evals/*.yaml`. It is strict: unknown keys are refused. */
 
@@ -93,8 +94,6 @@ const BudgetSchema = z
       error: "must set max_cost_usd, max_tokens or both, because a suite may run unattended",
     },
   );
-
-export const SUITE_NAME = /^[a-z0-9][a-z0-9-]{0,39}$/;
 
 export const SuiteSchema = z.strictObject({
   name: z.string().regex(SUITE_NAME, "must be 1 to 40 lower-case letters, digits or dashes"),

@@ -1,4 +1,4 @@
-import { z } from "zod";
+import * as z from "zod";
 
 /**
  * Returns the current addresses of a name; an empty list if the name does not exist. Throws if the

@@ -1,4 +1,4 @@
-import { z } from "zod";
+import * as z from "zod";
 import type { AgentRules } from "./team";
 import type { Usage } from "./usage";
 

@@ -1,4 +1,4 @@
-import { z } from "zod";
+import * as z from "zod";
 
 /** Tools that a provider runs on its own machines, by the names that configs use. */
 export const HostedToolNameSchema = z.enum(["web_search", "x_search", "code_execution"]);

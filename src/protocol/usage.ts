@@ -1,4 +1,4 @@
-import { z } from "zod";
+import * as z from "zod";
 import { HostedToolNameSchema } from "./hosted-tools";
 
 /** Token usage of one model call, or of several. Optional fields are omitted if they would be 0. */

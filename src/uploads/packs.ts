@@ -1,4 +1,4 @@
-import { z } from "zod";
+import * as z from "zod";
 import { hashOf } from "../workspace/snapshot";
 import type { Member } from "../workspace/pack-reader";
 import { BlobWriter } from "./blob-writer";

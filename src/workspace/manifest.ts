@@ -1,4 +1,4 @@
-import { z } from "zod";
+import * as z from "zod";
 import { relativePath } from "./paths";
 import { byPath, fileAsDirectory } from "./tree";
 import { type FileEntry, FileError, type TreeChanges } from "./types";

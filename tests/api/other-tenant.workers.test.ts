@@ -1,5 +1,5 @@
 import { expect, it, vi } from "vitest";
-import { z } from "zod";
+import * as z from "zod";
 import { hashOf } from "../../src/workspace/snapshot";
 import type { EvalStarted } from "../../src/protocol/api/evals";
 import { teamOf } from "../durable-objects/session/session-client";

@@ -1,8 +1,8 @@
 import { readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
-import { z } from "zod";
+import * as z from "zod";
 import { createApp } from "../../src/api/app";
-import { openApiDocument } from "../../src/api/docs/documentation";
+import { openApiDocument } from "../../src/api/docs/openapi";
 import { teamSchema } from "../../src/config/json-schema";
 
 /** Every property that users write or read has a description in the schemas and on the pages. */

@@ -1,6 +1,6 @@
 import { existsSync, readFileSync } from "node:fs";
 import path from "node:path";
-import { z } from "zod";
+import * as z from "zod";
 
 export const SCRIPTS = z
   .object({ scripts: z.record(z.string(), z.string()) })

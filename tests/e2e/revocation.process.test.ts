@@ -1,7 +1,7 @@
 import { get, type IncomingMessage } from "node:http";
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { z } from "zod";
+import * as z from "zod";
 import { ServiceProcess } from "../../simulated/service/service-process";
 import { hangs } from "../../simulated/providers/scripts";
 import { type SimulatedProviders, startSimulatedProviders } from "../../simulated/providers/server";

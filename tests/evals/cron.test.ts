@@ -1,12 +1,6 @@
 import { describe, expect, it } from "vitest";
-import {
-  cronProblem,
-  isDue,
-  manualRunId,
-  nextDue,
-  RUN_ID,
-  scheduledRunId,
-} from "../../src/evals/cron";
+import { cronProblem, isDue, manualRunId, nextDue, scheduledRunId } from "../../src/evals/cron";
+import { RUN_ID } from "../../src/evals/names";
 
 const at = (text: string): number => Date.parse(text);
 

@@ -22,19 +22,4 @@ describe("the metered copy of the shell", () => {
     expect(written).not.toContain("RUNE_ANY_NOT_NL");
     expect(original).toContain("RUNE_ANY_NOT_NL");
   });
-
-  it("replaces just-bash in the service's bundle", () => {
-    const { alias, build } = wranglerSections();
-    expect(alias).toBe(`./${METERED}`);
-    expect(build).toBe("node scripts/run.mjs local/bundle/patch-shell.ts");
-  });
 });
-
-function wranglerSections(): { alias: string | undefined; build: string | undefined } {
-  const text = readFileSync("wrangler.toml", "utf8");
-  const captured = (expression: RegExp): string | undefined => expression.exec(text)?.[1];
-  return {
-    alias: captured(/^\[alias\]\n"just-bash\/browser" = "([^"]+)"$/m),
-    build: captured(/^\[build\]\ncommand = "([^"]+)"$/m),
-  };
-}

@@ -1,4 +1,4 @@
-import { z } from "zod";
+import * as z from "zod";
 import type { LoopJob } from "../bare-loop";
 import { Program } from "./program";
 import { type EndedCall, EndedCallsSchema, LoopJobSchema, type ProviderOrder } from "./schema";

@@ -1,4 +1,4 @@
-import { z } from "zod";
+import * as z from "zod";
 
 /** The answer of a program to one message. */
 export const AnswerSchema = z.union([

@@ -1,5 +1,5 @@
 import { tmpdir } from "node:os";
-import { z } from "zod";
+import * as z from "zod";
 import { type Spread, spread } from "../arithmetic";
 import { descriptionOf } from "../descriptions";
 import { aim, type Figure, type Measurement, millis, range, times } from "../figure";

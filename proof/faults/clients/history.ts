@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { z } from "zod";
+import * as z from "zod";
 import { SessionStatusSchema } from "../../../src/protocol/api";
 import type { WireEvent } from "../../../src/protocol/events";
 import { CancelledSchema } from "../../../src/protocol/api/listings";

@@ -1,7 +1,7 @@
 import { once } from "node:events";
 import { createServer } from "node:http";
 import { text } from "node:stream/consumers";
-import { z } from "zod";
+import * as z from "zod";
 import { relayOf } from "../runs/tool-records";
 
 /** Nearly the longest allowed answer. */

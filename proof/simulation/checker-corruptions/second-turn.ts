@@ -1,4 +1,4 @@
-import { z } from "zod";
+import * as z from "zod";
 import { SessionEventSchema } from "../../../src/protocol/events";
 import type { NumberedEvent } from "../../../checker";
 import type { Corruption } from "./corruptions";

@@ -1,6 +1,6 @@
 import { appendFileSync, existsSync, mkdirSync, readFileSync } from "node:fs";
 import path from "node:path";
-import { z } from "zod";
+import * as z from "zod";
 import { Coverage } from "../engine/coverage";
 import { UsageError } from "../../../local/command-line";
 import type { Range, SeedReport } from "./worker";

@@ -1,31 +1,27 @@
-import { z } from "@hono/zod-openapi";
-import { checkTeam } from "../../config/parse-team";
+import * as z from "zod";
+import { lazy } from "../../async/lazy";
 import {
-  type ConfigCheck,
   ConfigCheckRequestSchema,
   ConfigCheckSchema,
-  type ConfigList,
   ConfigListSchema,
 } from "../../protocol/api/listings";
 import { CONFIGS_PATH } from "../../protocol/paths";
-import type { App, Call } from "../api-env";
-import { configContextFor } from "./config-context";
-import { configFor } from "./config-context";
-import { ApiError } from "../errors";
+import type { App } from "../api-env";
 import { CONFIG_CHECK, CONFIG_CHECK_REQUEST, CONFIG_LIST, TEAM_YAML } from "../sessions/examples";
 import { json, type Operation } from "../operation";
-import { isYaml, readBody, readPlainBody } from "../bodies/read-body";
 import { route } from "../routes";
-import { describeTeam, namedTeam, teamSource } from "./teams";
 
 const YAML = "application/yaml";
+
+/** They contain the parser of configs. */
+const handlers = lazy(() => import("./config-handlers"));
 
 const LIST_OPERATION: Operation = {
   id: "listConfigs",
   tag: "Configs",
   summary: "Included teams, and whether each can run here",
   responses: { 200: json("All included teams", ConfigListSchema, CONFIG_LIST) },
-  handle: listConfigs,
+  handle: (context) => handlers().then(({ listConfigs }) => listConfigs(context)),
 };
 
 const SHOW_OPERATION: Operation = {
@@ -40,7 +36,7 @@ const SHOW_OPERATION: Operation = {
     },
   },
   codes: ["config_not_found"],
-  handle: showConfig,
+  handle: (context) => handlers().then(({ showConfig }) => showConfig(context)),
 };
 
 const CHECK_OPERATION: Operation = {
@@ -62,7 +58,7 @@ const CHECK_OPERATION: Operation = {
     "request_invalid",
     "unknown_team",
   ],
-  handle: checkConfig,
+  handle: (context) => handlers().then(({ checkConfig }) => checkConfig(context)),
 };
 
 /** Included teams, and the check of configs. */
@@ -71,39 +67,4 @@ export function configRoutes(app: App): void {
   // Must precede the route with `{name}`, because that route also matches `validate`.
   route(app, `${CONFIGS_PATH}/validate`, { post: CHECK_OPERATION });
   route(app, `${CONFIGS_PATH}/{name}`, { get: SHOW_OPERATION });
-}
-
-async function listConfigs(context: Call): Promise<Response> {
-  const { env } = context;
-  const config = await configFor(env, context.var.principal.tenant);
-  const data = Object.entries(env.teams).map(([name, yaml]) => describeTeam(name, yaml, config));
-  const ends = { first_id: data[0]?.name ?? null, last_id: data.at(-1)?.name ?? null };
-  const body: ConfigList = { object: "list", data, ...ends, has_more: false };
-  return context.json(body);
-}
-
-function showConfig(context: Call): Response {
-  const { teams } = context.env;
-  const yaml = namedTeam(teams, context.req.param("name") ?? "");
-  if (yaml !== undefined) return context.body(yaml, 200, { "content-type": YAML });
-  throw new ApiError(
-    "config_not_found",
-    `There is no included team of this name. Included teams: ${Object.keys(teams).join(", ")}.`,
-  );
-}
-
-async function checkConfig(context: Call): Promise<Response> {
-  const { source, attached } = await sourceOf(context);
-  const body: ConfigCheck = checkTeam(source, {
-    ...(await configContextFor(context, source)),
-    attached,
-  });
-  return context.json(body);
-}
-
-async function sourceOf(context: Call): Promise<{ source: unknown; attached: readonly string[] }> {
-  if (isYaml(context.req.raw))
-    return { source: await readPlainBody(context.req.raw), attached: [] };
-  const { attached = [], ...choice } = await readBody(context.req.raw, ConfigCheckRequestSchema);
-  return { source: teamSource(context.env.teams, choice).source, attached };
 }

@@ -1,4 +1,4 @@
-import { z } from "@hono/zod-openapi";
+import * as z from "zod";
 import { CONTEXT_NAME, ContextNameSchema, VERSION_ID } from "../../protocol/api/contexts";
 import type { Call } from "../api-env";
 import { ApiError } from "../errors";

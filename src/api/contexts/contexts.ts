@@ -1,4 +1,4 @@
-import { z } from "@hono/zod-openapi";
+import * as z from "zod";
 import type { VersionRow } from "../../uploads/context-index";
 import type { OpenContext } from "../../uploads/context-reader";
 import { eraseContext } from "../../uploads/erase-uploads";

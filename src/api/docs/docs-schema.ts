@@ -1,9 +1,9 @@
+import type { OpenApiGeneratorV31 } from "@asteasolutions/zod-to-openapi";
 import { html } from "hono/html";
-import type { App } from "../api-env";
 
 export type Html = ReturnType<typeof html>;
 
-export type OpenApiDocument = ReturnType<App["getOpenAPI31Document"]>;
+export type OpenApiDocument = ReturnType<OpenApiGeneratorV31["generateDocument"]>;
 
 /** Named schemas of a document. */
 type Schemas = NonNullable<NonNullable<OpenApiDocument["components"]>["schemas"]>;

@@ -1,29 +1,13 @@
-import { z } from "@hono/zod-openapi";
-import { HealthSchema } from "../../protocol/api/listings";
+import * as z from "zod";
+import { version } from "../../../package.json";
+import { lazy } from "../../async/lazy";
+import { HealthSchema } from "../../protocol/api/health";
 import type { App } from "../api-env";
-import { docsPage } from "./docs-page";
 import type { OpenApiDocument } from "./docs-schema";
-import { HEALTH } from "../sessions/examples";
 import { json, type Operation } from "../operation";
 import { route } from "../routes";
 
-const INFO = {
-  title: "massgen-edge",
-  version: "1",
-  license: { name: "Apache-2.0", identifier: "Apache-2.0" },
-  description:
-    "A team of language models answers your question together. Each agent works on its own, sees the others' answers without names, and improves them or votes. The agent with the most votes presents the final answer. Runs survive crashes and deploys, and clients can leave and resume their streams. Errors are `application/problem+json` with a stable `code`.",
-};
-
-const SECURITY_SCHEMES = {
-  bearer: { type: "http", scheme: "bearer", description: "An API key of this service" },
-  ticket: {
-    type: "apiKey",
-    in: "query",
-    name: "ticket",
-    description: "A ticket for one event stream of the session, valid once",
-  },
-} as const;
+const HEALTH = { status: "ok", version, deployment: "2f0c8f5e-6a3b-4b0e-9d54-1f6a4a0f2c11" };
 
 const HEALTH_OPERATION: Operation = {
   id: "getHealth",
@@ -33,16 +17,21 @@ const HEALTH_OPERATION: Operation = {
   handle: (context) => context.json({ status: "ok", ...context.env.version }),
 };
 
-/** Routes for health and documentation: `/openapi.json`, and `/docs` as its page. */
-export function documentationRoutes(app: App): void {
-  // The document is created on first use, because it needs all routes, and because most isolates
-  // never serve it.
+/** Most isolates never serve the document. */
+const generator = lazy(() => import("./openapi"));
+
+/**
+ * Routes for health and documentation: `/openapi.json`, and `/docs` as its page. `whole` loads an
+ * app with all routes, which the document describes.
+ */
+export function documentationRoutes(app: App, whole: () => Promise<App>): void {
   let cachedDocument: OpenApiDocument | null = null;
-  const document = () => {
-    cachedDocument ??= openApiDocument(app);
+  const document = async () => {
+    const { openApiDocument } = await generator();
+    cachedDocument ??= openApiDocument(await whole());
     return cachedDocument;
   };
-  let page: ReturnType<typeof docsPage> | null = null;
+  let page: { html: string; policy: string } | null = null;
   route(app, "/healthz", { get: HEALTH_OPERATION });
   route(app, "/openapi.json", {
     get: {
@@ -57,7 +46,7 @@ export function documentationRoutes(app: App): void {
         ),
       },
       codes: ["access_closed"],
-      handle: (context) => context.json(document()),
+      handle: async (context) => context.json(await document()),
     },
   });
   route(app, "/docs", {
@@ -68,18 +57,10 @@ export function documentationRoutes(app: App): void {
       responses: { 200: { description: "HTML", content: { "text/html": { schema: z.string() } } } },
       codes: ["access_closed"],
       handle: async (context) => {
-        page ??= docsPage(document());
-        const { html, policy } = await page;
+        page ??= await (await generator()).docsPage(await document());
+        const { html, policy } = page;
         return context.html(html, 200, { "content-security-policy": policy });
       },
     },
   });
 }
-
-/** The OpenAPI document of all routes registered so far. */
-export const openApiDocument = (app: App): OpenApiDocument => {
-  for (const [name, scheme] of Object.entries(SECURITY_SCHEMES)) {
-    app.openAPIRegistry.registerComponent("securitySchemes", name, scheme);
-  }
-  return app.getOpenAPI31Document({ openapi: "3.1.0", info: INFO, security: [{ bearer: [] }] });
-};

@@ -1,4 +1,4 @@
-import { z } from "@hono/zod-openapi";
+import * as z from "zod";
 import { toolAddressRules } from "../../config/context";
 import { bindingProblem } from "../../config/tool-secrets";
 import type { AddressRules } from "../../outgoing/address-rules";

@@ -1,4 +1,4 @@
-import { z } from "@hono/zod-openapi";
+import * as z from "zod";
 import { EventListSchema } from "../../protocol/api/listings";
 import type { StreamRequest } from "../../protocol/stream-request";
 import type { App, Call } from "../api-env";

@@ -1,4 +1,3 @@
-import { version } from "../../../package.json";
 import { answerFilesPath, runLinks, configPath, SESSIONS_PATH } from "../../protocol/paths";
 
 /** Examples in the OpenAPI document. A test checks each value against its schema. */
@@ -75,11 +74,6 @@ export const TURN_REQUEST = { question: "And with 40,000 orders a day?" };
 export const RUN = { session_id: ID, turn: 1, status: "running", links: runLinks(ID, 1) };
 export const RUN_WARNED = { ...RUN, warnings: [WARNING] };
 export const CANCELLED = { session_id: ID, turn: 1, status: "cancelled" };
-export const HEALTH = {
-  status: "ok",
-  version,
-  deployment: "2f0c8f5e-6a3b-4b0e-9d54-1f6a4a0f2c11",
-};
 export const TEAM_YAML = YAML;
 
 export const STREAM =

@@ -1,7 +1,6 @@
-import { z } from "@hono/zod-openapi";
+import * as z from "zod";
+import { lazy } from "../../async/lazy";
 import type { StartRefusal, StartTurn } from "../../../durable-objects/session/session-api";
-import { parseTeam } from "../../config/parse-team";
-import type { Team } from "../../config/team";
 import { ATTACHMENT_LIMITS } from "../../protocol/attachments";
 import { type TeamRules, unpricedAgents } from "../../protocol/team";
 import {
@@ -14,7 +13,6 @@ import {
 import { runLinks } from "../../protocol/paths";
 import type { App, Call } from "../api-env";
 import { openStream, preferredForm, withWarnings } from "./streams";
-import { configContextFor } from "../configs/config-context";
 import { ApiError, type ErrorCode, type Fault } from "../errors";
 import { attachmentError, type Question, toQuestion } from "./question-parts";
 import { RUN_REQUEST, RUN_WARNED, STREAM, TURN_REQUEST } from "./examples";
@@ -32,7 +30,9 @@ import {
   type Start,
   withdrawStart,
 } from "./start-once";
-import { teamSource } from "../configs/teams";
+
+/** It contains the parser of configs. */
+const teamReader = lazy(() => import("../configs/read-team"));
 
 const LOCATION = header("location", "Path of the session");
 
@@ -117,7 +117,8 @@ async function createRun(context: Call): Promise<Response> {
   const earlier = key && (await findStart(context, key));
   if (earlier && (await earlier.stub.turn(1)).ok) return confirmAndRespond(context, earlier, 1);
   const question = await toQuestion(body.question);
-  const { team, warnings } = await teamOf(context, body, namesOf(body.question));
+  const { readTeam } = await teamReader();
+  const { team, warnings } = await readTeam(context, body, namesOf(body.question));
   requirePrices(team.rules, body.budget);
   const start = await beginStart(context, key, { question: question.text, warnings });
   const started = await start.stub.create(start.id, team, toStart(body, question, null));
@@ -225,25 +226,6 @@ function requirePrices(rules: TeamRules, budget: RunRequest["budget"]): void {
   if (budget?.max_cost_usd === undefined) return;
   const unpriced = unpricedAgents(rules);
   if (unpriced.length > 0) throw priceError({ ok: false, code: "price_unknown", agents: unpriced });
-}
-
-type ParsedTeam = { team: Team; warnings: readonly Fault[] };
-
-/**
- * The team of the request, which is a name, an object or YAML. Throws an error that lists every
- * problem of the config.
- */
-async function teamOf(context: Call, request: RunRequest, attached: string[]): Promise<ParsedTeam> {
-  const { name, source } = teamSource(context.env.teams, request);
-  const result = parseTeam(source, { ...(await configContextFor(context, source)), attached });
-  if (result.ok) return { team: result.team, warnings: result.warnings };
-  const [first] = result.errors;
-  const team = name === null ? "" : `The team "${name}" cannot run here: `;
-  const place = team || (first?.line ? `line ${first.line}: ` : "");
-  const rest = result.errors.length > 1 ? ` (and ${result.errors.length - 1} more)` : "";
-  throw new ApiError("config_invalid", `${place}${first?.detail}${rest}`, {
-    errors: result.errors,
-  });
 }
 
 /** Names of the question's attachments. Configs can refer to these names. */

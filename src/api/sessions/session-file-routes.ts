@@ -1,4 +1,4 @@
-import { z } from "@hono/zod-openapi";
+import * as z from "zod";
 import type { FrozenFiles } from "../../../durable-objects/session/session-api";
 import { type SessionFiles, SessionFilesSchema } from "../../protocol/api/files";
 import type { App, Call } from "../api-env";

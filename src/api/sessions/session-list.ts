@@ -1,6 +1,6 @@
-import { z } from "@hono/zod-openapi";
+import * as z from "zod";
 import type { SessionRow } from "../../../d1/session-index";
-import { IdSchema } from "../../protocol/api";
+import { IdSchema } from "../../protocol/api/ids";
 import { type SessionList, SessionListSchema } from "../../protocol/api/listings";
 import { sessionPath, SESSIONS_PATH } from "../../protocol/paths";
 import type { App, Call } from "../api-env";

@@ -64,7 +64,7 @@ const ERASE_OPERATION: Operation = {
 };
 
 /** Routes that read, cancel and erase a session. */
-export function sessionRoutes(app: App): void {
+export function statusRoutes(app: App): void {
   route(app, "/api/sessions/{id}", { get: STATUS_OPERATION, delete: ERASE_OPERATION });
   route(app, "/api/sessions/{id}/cancel", { post: CANCEL_OPERATION });
   route(app, "/api/sessions/{id}/turns/{turn}", { get: TURN_OPERATION });

@@ -1,4 +1,4 @@
-import type { z } from "@hono/zod-openapi";
+import type { z } from "zod";
 import { ulid } from "ulid";
 import type { ExistingClaim } from "../../../d1/start-claims";
 import { FaultSchema } from "../../protocol/api";

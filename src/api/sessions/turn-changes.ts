@@ -1,4 +1,4 @@
-import { z } from "@hono/zod-openapi";
+import * as z from "zod";
 import { BLOB_HASH, type TurnChanges, TurnChangesSchema } from "../../protocol/api/contexts";
 import type { App, Call } from "../api-env";
 import { attachment, OCTETS } from "../attachment";

@@ -1,7 +1,7 @@
-import { z } from "zod";
+import * as z from "zod";
 import { CONTEXT_LIMITS } from "../context-limits";
-import { seconds } from "./figures";
 import { listOf } from "./listing";
+import { seconds } from "./time";
 
 /**
  * Contexts in requests and responses. A context is a tree of files that a user uploads and that a

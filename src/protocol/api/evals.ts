@@ -1,7 +1,8 @@
-import { z } from "zod";
-import { costFields, seconds } from "./figures";
+import * as z from "zod";
+import { costFields } from "./figures";
 import { IdSchema } from "./ids";
 import { listOf } from "./listing";
+import { seconds } from "./time";
 
 /** Responses of the routes for evaluations. Later versions may add fields. */
 

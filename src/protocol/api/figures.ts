@@ -1,10 +1,8 @@
-import { z } from "zod";
+import * as z from "zod";
 import { EndedBySchema } from "../events";
 import { HostedToolNameSchema } from "../hosted-tools";
 
 /** Schemas and fields that several responses share. */
-
-export const seconds = z.number().describe("Unix time in seconds");
 
 export const TurnStatusSchema = z
   .enum(["running", "completed", "failed", "cancelled"])

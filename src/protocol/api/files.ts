@@ -1,4 +1,4 @@
-import { z } from "zod";
+import * as z from "zod";
 
 /** An entry in a list of an agent's files. */
 const SessionFileSchema = z

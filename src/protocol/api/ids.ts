@@ -1,4 +1,4 @@
-import { z } from "zod";
+import * as z from "zod";
 
 /** A session id, such as `session_01jd…`. Ids are in lower case and sort by time. */
 export const IdSchema = z.string().regex(/^[a-z0-9_]{10,64}$/, "is not an id");

@@ -1,6 +1,6 @@
-import { z } from "zod";
-import { seconds } from "./figures";
+import * as z from "zod";
 import { listOf } from "./listing";
+import { seconds } from "./time";
 
 /** API keys, tickets and the audit log in requests and responses. */
 

@@ -1,4 +1,4 @@
-import { z } from "zod";
+import * as z from "zod";
 
 /**
  * Schema of one page of a list. To get the next page, set `after` to the `last_id` of this page.

@@ -1,12 +1,13 @@
-import { z } from "zod";
+import * as z from "zod";
 import { ATTACHMENT_LIMITS } from "../attachments";
-import { seconds, TurnStatusSchema } from "./figures";
+import { TurnStatusSchema } from "./figures";
 import { IdSchema } from "./ids";
 import { listOf } from "./listing";
 import { FaultSchema } from "./problem";
 import { ConfigObjectSchema } from "./run";
 import { WireEventSchema } from "../events";
 import { HandedFilesSchema, LeftOutSchema } from "../events/file";
+import { seconds } from "./time";
 
 /**
  * Responses with lists, single answers, included teams and checks of configs. Later versions may
@@ -73,17 +74,6 @@ export const AnswerSchema = z
   })
   .meta({ id: "Answer" });
 export type Answer = z.infer<typeof AnswerSchema>;
-
-export const HealthSchema = z
-  .object({
-    status: z.literal("ok").describe("Always `ok`"),
-    version: z.string().describe("Version of the service's code"),
-    deployment: z
-      .string()
-      .nullable()
-      .describe("Id of the deployment on the platform; `null` if the platform gives none"),
-  })
-  .meta({ id: "Health" });
 
 /** Result of a check of a config. */
 export const ConfigCheckSchema = z

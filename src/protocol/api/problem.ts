@@ -1,4 +1,4 @@
-import { z } from "zod";
+import * as z from "zod";
 
 /** A finding (an error or a warning) about one place in the request. */
 export const FaultSchema = z

@@ -1,4 +1,4 @@
-import { z } from "zod";
+import * as z from "zod";
 import { ATTACHMENT_LIMITS, MOST_PARTS, QuestionPartSchema, textOfParts } from "../attachments";
 import { TurnStatusSchema } from "./figures";
 import { IdSchema } from "./ids";

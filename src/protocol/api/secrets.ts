@@ -1,6 +1,6 @@
-import { z } from "zod";
-import { seconds } from "./figures";
+import * as z from "zod";
 import { listOf } from "./listing";
+import { seconds } from "./time";
 
 /** A tenant's secrets for tools and tool servers in requests and responses. */
 

@@ -1,4 +1,4 @@
-import { z } from "zod";
+import * as z from "zod";
 import { InputRequiredSchema } from "../events/tool";
 import { UsageSchema } from "../usage";
 import {
@@ -6,11 +6,11 @@ import {
   costFields,
   FinishReasonSchema,
   HostedUsesSchema,
-  seconds,
   tokenFields,
   voteResultField,
 } from "./figures";
 import { TurnSummarySchema } from "./turn";
+import { seconds } from "./time";
 
 const PhaseSchema = z
   .enum(["initial_answer", "enforcement", "presentation", "done"])

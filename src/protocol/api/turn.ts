@@ -1,4 +1,4 @@
-import { z } from "zod";
+import * as z from "zod";
 import { AttachmentSchema } from "../attachments";
 import { EndedBySchema } from "../events";
 import { reasonFields } from "../events/fields";
@@ -11,11 +11,11 @@ import {
   costFields,
   FinishReasonSchema,
   HostedUsesSchema,
-  seconds,
   tokenFields,
   TurnStatusSchema,
   voteResultField,
 } from "./figures";
+import { seconds } from "./time";
 
 const agentId = z.string().describe("Id of the agent");
 

@@ -1,4 +1,4 @@
-import { z } from "zod";
+import * as z from "zod";
 import { agent, count, inAttempt, label, ofAgent, ofRound, reasonFields } from "./fields";
 import { HandedFilesSchema, LeftOutSchema } from "./file";
 

@@ -1,4 +1,4 @@
-import { z } from "zod";
+import * as z from "zod";
 import { COST_FIELDS } from "../cost";
 import { CitationSchema, HostedToolNameSchema, HostedUseSchema } from "../hosted-tools";
 import { UsageSchema } from "../usage";

@@ -1,4 +1,4 @@
-import { z } from "zod";
+import * as z from "zod";
 import { count, ofTool } from "./fields";
 
 /** Fields and events about agents' files. */

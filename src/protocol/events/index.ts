@@ -1,4 +1,4 @@
-import { z } from "zod";
+import * as z from "zod";
 import { ANSWER_EVENTS } from "./answer";
 import { ATTEMPT_EVENTS, PRESENTATION_EVENTS, ROUND_EVENTS } from "./attempt";
 import { CALL_EVENTS, STREAM_EVENTS } from "./call";

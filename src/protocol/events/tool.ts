@@ -1,4 +1,4 @@
-import { z } from "zod";
+import * as z from "zod";
 import { ToolRuleSchema } from "../team";
 import { count, ofAgent, ofTool } from "./fields";
 

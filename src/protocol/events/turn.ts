@@ -1,4 +1,4 @@
-import { z } from "zod";
+import * as z from "zod";
 import { AttachmentSchema } from "../attachments";
 import { COST_FIELDS } from "../cost";
 import { BudgetSchema, TeamRulesSchema } from "../team";

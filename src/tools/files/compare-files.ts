@@ -1,4 +1,4 @@
-import { z } from "zod";
+import * as z from "zod";
 import { compareDirectories, compareFiles } from "../../workspace/compare";
 import type { Tool } from "../tool";
 import { defineFileTool } from "./define-tool";

@@ -1,4 +1,4 @@
-import { z } from "zod";
+import * as z from "zod";
 import { PatternError } from "../../patterns";
 import type { AgentFiles } from "../../workspace/agent-files";
 import { FileError } from "../../workspace/types";

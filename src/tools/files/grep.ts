@@ -1,4 +1,4 @@
-import { z } from "zod";
+import * as z from "zod";
 import { type Pattern, WorkBudget } from "../../patterns";
 import type { AgentFiles } from "../../workspace/agent-files";
 import { beforePair, showControls } from "../large-results";

@@ -1,4 +1,4 @@
-import { z } from "zod";
+import * as z from "zod";
 import type { AgentFiles } from "../../workspace/agent-files";
 import type { Tool } from "../tool";
 import { defineFileTool } from "./define-tool";

@@ -1,4 +1,4 @@
-import { z } from "zod";
+import * as z from "zod";
 import { FileError } from "../../workspace/types";
 import type { Tool } from "../tool";
 import { defineFileTool } from "./define-tool";

@@ -1,4 +1,4 @@
-import { z } from "zod";
+import * as z from "zod";
 import type { ToolRule } from "../../protocol/team";
 import { RESULTS_DIRECTORY } from "../../workspace/workspace-facts";
 import { FileError } from "../../workspace/types";

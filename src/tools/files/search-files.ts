@@ -1,4 +1,4 @@
-import { z } from "zod";
+import * as z from "zod";
 import { WorkBudget } from "../../patterns";
 import type { Tool } from "../tool";
 import { defineFileTool } from "./define-tool";

@@ -1,5 +1,6 @@
 import { abortable } from "../../async/abort";
-import { z } from "zod";
+import { lazy } from "../../async/lazy";
+import * as z from "zod";
 import { readText } from "../http/response";
 import {
   COMPATIBILITY_DATE,
@@ -9,6 +10,9 @@ import {
   WORKER_GRACE_MS,
 } from "./script-limits";
 import { workerModules } from "./worker-modules";
+
+/** The module contains a large parser. */
+const guards = lazy(() => import("./guarded-code"));
 
 /** The part of the platform's `WorkerLoader` that is used here. It creates a worker from code. */
 export type CodeLoader = {
@@ -66,8 +70,7 @@ export const javascriptRunner = (
 ): JavascriptRunner => ({
   async run({ code, ...request }) {
     request.signal.throwIfAborted();
-    // The module contains a large parser, so it is loaded only when needed.
-    const { guardedCode } = await import("./guarded-code");
+    const { guardedCode } = await guards();
     const guarded = guardedCode(code);
     if (!guarded.ok) return { failed: guarded.problem };
     const timeout = AbortSignal.timeout(request.timeoutMs + WORKER_GRACE_MS);

@@ -1,4 +1,4 @@
-import { z } from "zod";
+import * as z from "zod";
 
 /** The key in `_meta` under which a call contains its idempotency key. */
 export const CALL_KEY = "massgen-edge/idempotency-key";

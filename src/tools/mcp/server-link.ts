@@ -1,4 +1,4 @@
-import { type CallToolResult, UrlElicitationRequiredError } from "@modelcontextprotocol/client";
+import type { CallToolResult } from "@modelcontextprotocol/client";
 import type { InputRequired } from "../../protocol/events/tool";
 import {
   admitRequest,
@@ -11,9 +11,10 @@ import {
 } from "../breaker";
 import type { ToolContext, ToolResult } from "../tool";
 import { BoundedFetch } from "./bounded-fetch";
-import { Connection } from "./connection";
+import { clientPart } from "./client";
+import type { Connection } from "./connection";
 import type { McpEnvironment } from "./environment";
-import { isTimeout, type McpFailure, nextTry, toFailure } from "./failures";
+import { isTimeout, type McpFailure, nextTry } from "./failures";
 import { inputRequired, inputResult } from "./input-required";
 import { fullName } from "./names";
 import { hashTool, judgeListing, type Listing, type OfferedTool, type RefusedTool } from "./offer";
@@ -149,6 +150,7 @@ export class ServerLink {
     signal: AbortSignal,
     use: (connection: Connection) => Promise<T>,
   ): Promise<{ value: T } | { failure: McpFailure }> {
+    const { toFailure } = await clientPart();
     let connection: Connection | null = null;
     try {
       const used = await this.#connect(signal);
@@ -213,6 +215,7 @@ export class ServerLink {
     });
     const { headers, checkCredentials, secretOf } = secrets;
     await headers("POST"); // throws if a secret is missing, before a request is sent
+    const { Connection } = await clientPart();
     const connection = new Connection({
       server,
       boundedFetch: new BoundedFetch({
@@ -311,7 +314,7 @@ export class ServerLink {
       onProgress: ({ progress, total, message }) =>
         context.notify?.({
           type: "progress",
-          origin: this.#origin,
+          origin: new URL(this.server.url).origin,
           progress,
           total: total ?? null,
           message:
@@ -327,6 +330,7 @@ export class ServerLink {
       return result;
     } catch (error) {
       large.release();
+      const { UrlElicitationRequiredError } = await clientPart();
       if (error instanceof UrlElicitationRequiredError)
         return this.#inputRequiredResult(readElicitations(error.elicitations), context);
       throw error;
@@ -388,10 +392,6 @@ export class ServerLink {
   #registerSecret(secret: string): string {
     this.#secrets.add(secret);
     return secret;
-  }
-
-  get #origin(): string {
-    return new URL(this.server.url).origin;
   }
 
   #clean(text: string): string {

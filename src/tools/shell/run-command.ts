@@ -1,4 +1,4 @@
-import { z } from "zod";
+import * as z from "zod";
 import { byteLength, truncateTo } from "../../coordination/byte-length";
 import { FileError } from "../../workspace/types";
 import { defineFileTool } from "../files/define-tool";

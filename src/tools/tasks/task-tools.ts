@@ -1,4 +1,4 @@
-import { z } from "zod";
+import * as z from "zod";
 import type { AgentFiles } from "../../workspace/agent-files";
 import { TASKS_DIRECTORY } from "../../workspace/workspace-facts";
 import { FileError } from "../../workspace/types";

@@ -1,4 +1,4 @@
-import { z } from "zod";
+import * as z from "zod";
 import rows from "./bad-inputs.json";
 
 /** The bad inputs of `docs/proof/acceptance.md` as data, and the request of each input. */

@@ -1,4 +1,4 @@
-import { z } from "zod";
+import * as z from "zod";
 
 /** Parses the OpenAPI document for tests, and validates responses against the document. */
 

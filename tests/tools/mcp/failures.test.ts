@@ -2,7 +2,7 @@ import { expect, it } from "vitest";
 import { inProvidersWords } from "../../../durable-objects/shared/outgoing";
 import { addressGuard, guardedFetch } from "../../../src/outgoing/address-guard";
 import type { Resolve } from "../../../src/outgoing/names";
-import { toFailure } from "../../../src/tools/mcp/failures";
+import { toFailure } from "../../../src/tools/mcp/to-failure";
 
 const brokenNetwork = () => Promise.reject(new Error("Network connection lost."));
 

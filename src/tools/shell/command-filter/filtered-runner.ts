@@ -2,7 +2,10 @@ import type { CommandRunner } from "../command-runner";
 import type { Parse } from "./commands-in";
 import type { CommandFilter } from "./filter";
 import type { CustomCommand, defineCommand } from "just-bash/browser";
+import { lazy } from "../../../async/lazy";
 import { WorkBudget } from "../../../patterns";
+
+const bash = lazy(() => import("just-bash/browser"));
 
 type Shell = Pick<typeof import("just-bash/browser"), "Bash" | "InMemoryFs">;
 
@@ -23,7 +26,7 @@ export function filtered(runner: CommandRunner, filter: CommandFilter): CommandR
     async run(request) {
       request.signal.throwIfAborted();
       await filter.check(request.command, {
-        parse: parserOf(await import("just-bash/browser")),
+        parse: parserOf(await bash()),
         checkedAtRunTime: null,
       });
       return runner.run(request);

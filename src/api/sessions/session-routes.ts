@@ -1,0 +1,19 @@
+import type { App } from "../api-env";
+import { ticketRoutes } from "../keys/tickets";
+import { eventRoutes } from "./events";
+import { runRoutes } from "./runs";
+import { sessionFileRoutes } from "./session-file-routes";
+import { sessionListRoutes } from "./session-list";
+import { statusRoutes } from "./sessions";
+import { turnChangeRoutes } from "./turn-changes";
+
+/** All routes of sessions and their turns. */
+export function sessionRoutes(app: App): void {
+  runRoutes(app);
+  sessionListRoutes(app);
+  statusRoutes(app);
+  sessionFileRoutes(app);
+  turnChangeRoutes(app);
+  ticketRoutes(app);
+  eventRoutes(app);
+}

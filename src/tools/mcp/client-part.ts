@@ -1,0 +1,3 @@
+export { UrlElicitationRequiredError } from "@modelcontextprotocol/client";
+export { Connection } from "./connection";
+export { toFailure } from "./to-failure";
