@@ -3,8 +3,6 @@ import {
   answerOf,
   type Board,
   type BoardAgent,
-  graceEnd,
-  liveOf,
   newestAnswers,
   unseenBy,
 } from "./board";
@@ -203,31 +201,6 @@ function injectionViolations({ event, board }: Moment, previous: string | null):
       "only a voided vote reopens a round",
     ),
   ];
-}
-
-/**
- * After its first answer, an agent waits for agents without an answer. If the rules do not defer
- * voting, it waits only until the grace time ends.
- */
-export const waitingAgents: Invariant = {
-  id: "waiting",
-  watch: () => ({
-    see: ({ event, board }) => {
-      if (event.type !== "round.started" || event.purpose !== "coordination") return [];
-      const agent = agentOf(board, event.agent);
-      if (!agent || agent.answers === 0 || agent.hasContinued) return [];
-      return unless(
-        mayContinue(board, event.at),
-        "an agent with an answer did not wait for those without one",
-      );
-    },
-  }),
-};
-
-function mayContinue(board: Board, at: number): boolean {
-  if (liveOf(board).every(({ answers }) => answers > 0)) return true;
-  const end = graceEnd(board);
-  return board.rules?.defer_voting_until_all_answered === false && end !== null && at >= end;
 }
 
 /** Rounds are numbered without gaps, and an agent has at most one open round. */
