@@ -1,11 +1,4 @@
-import {
-  agentOf,
-  answerOf,
-  type Board,
-  type BoardAgent,
-  newestAnswers,
-  unseenBy,
-} from "./board";
+import { agentOf, answerOf, type Board, type BoardAgent, newestAnswers, unseenBy } from "./board";
 import { type Invariant, type Moment, type NumberedEvent, unless } from "./types";
 
 /** I22: an agent without an answer in this attempt sees no answers of the attempt. */

@@ -137,10 +137,7 @@ export function drawShortcuts(
   seed: number,
 ): Pick<
   TeamRules,
-  | "disable_injection"
-  | "reuse_winning_answer"
-  | "failing_member_grace_ms"
-  | "paced_grace_agents"
+  "disable_injection" | "reuse_winning_answer" | "failing_member_grace_ms" | "paced_grace_agents"
 > {
   const chance = new Chance(seed + 7_919);
   return {

@@ -1,7 +1,7 @@
 import { describe } from "vitest";
 import { answers, fails, votes } from "../builders";
 import { table } from "../rule-table";
-import { World, type WorldOptions } from "../world";
+import type { World, WorldOptions } from "../world";
 
 /** Five agents whose grace follows the pace of their answers. */
 const team = {
@@ -193,8 +193,7 @@ describe("the grace of a large team", () => {
         "call.completed e",
         "answer.submitted e agent5.1",
         ...["a", "b", "c", "d", "e"].map(
-          (id) =>
-            `round.started ${id} #2 answered [agent1.1 agent2.1 agent3.1 agent4.1 agent5.1]`,
+          (id) => `round.started ${id} #2 answered [agent1.1 agent2.1 agent3.1 agent4.1 agent5.1]`,
         ),
       ],
     },
