@@ -103,7 +103,10 @@ export type Board = {
   /** Time from which agents could start their first rounds; `null` while personas are written. */
   workingSince: number | null;
   answers: BoardAnswer[];
-  secondAnswerAt: number | null;
+  /** Time of the first answer; `null` before it. */
+  firstAnswerAt: number | null;
+  /** Time until which agents with an answer wait for the others; `null` before the second answer. */
+  graceEnd: number | null;
   agents: BoardAgent[];
   settled: EventOf<"attempt.settled"> | null;
   /** The start of the attempt's presentation. */
@@ -133,7 +136,8 @@ export const newBoard = (): Board => ({
   attemptStartedAt: 0,
   workingSince: null,
   answers: [],
-  secondAnswerAt: null,
+  firstAnswerAt: null,
+  graceEnd: null,
   agents: [],
   settled: null,
   presenting: null,
@@ -200,17 +204,6 @@ export function coordinationEnd(board: Board): number {
   if (!board.turn) return Number.POSITIVE_INFINITY;
   const { at, deadline_at } = board.turn;
   return deadline_at - Math.min(120_000, (deadline_at - at) * 0.2);
-}
-
-/**
- * Time until which agents with an answer wait for the others: after the second answer, 10 % of the
- * attempt's time up to that answer, at least 250 ms and at most 5 s. `null` before the second
- * answer.
- */
-export function graceEnd(board: Board): number | null {
-  if (board.secondAnswerAt === null) return null;
-  const share = (board.secondAnswerAt - board.attemptStartedAt) * 0.1;
-  return board.secondAnswerAt + Math.min(5_000, Math.max(250, share));
 }
 
 /**

@@ -17,19 +17,13 @@ import { offers } from "./offers";
 import { presentation } from "./presentation";
 import { research } from "./research";
 import { roundLimits } from "./round-limits";
-import {
-  firstAnswer,
-  injections,
-  rounds,
-  shownAnswers,
-  undisturbedFirstRounds,
-  waitingAgents,
-} from "./seeing";
+import { firstAnswer, injections, rounds, shownAnswers, undisturbedFirstRounds } from "./seeing";
 import { settlement } from "./settlement";
 import { snapshots } from "./snapshots";
 import { atMostOnce, oneKey, unknownOnlyIfCut } from "./tool-servers";
 import type { Invariant } from "./types";
 import { recount, votes } from "./votes";
+import { waitingAgents } from "./waiting";
 
 /** All invariants of a log. The simulation checks I19, because I19 needs the code of the rules. */
 export const INVARIANTS: readonly Invariant[] = [

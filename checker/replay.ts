@@ -1,6 +1,7 @@
 import type { EventOf, EventType, SessionEvent } from "../src/protocol/events";
 import { agentOf, answerOf, type Board, type BoardAgent, type BoardRound, newAgent } from "./board";
 import { chargeOf, NOTHING, plus } from "./price";
+import { extendGrace } from "./waiting";
 
 /** Applies an event to the board. Accepts invalid events; the invariants report them. */
 export function applyEvent(board: Board, event: SessionEvent): void {
@@ -59,7 +60,8 @@ function beginAttempt(board: Board, event: EventOf<"attempt.started">): void {
   // Round numbers start at 1 again. Tools that were requested in earlier rounds never run.
   board.openTools = board.openTools.filter(({ status }) => status === "started");
   board.answers = [];
-  board.secondAnswerAt = null;
+  board.firstAnswerAt = null;
+  board.graceEnd = null;
   board.agents = (board.rules?.agents ?? []).map(newAgent);
   board.settled = null;
   board.presenting = null;
@@ -273,7 +275,7 @@ function addAnswer(board: Board, agent: BoardAgent, event: EventOf<"answer.submi
   const kind = { isPartial: origin === "partial", changedFiles: files === "workspace" };
   agent.decidedAt = event.at;
   board.answers.push({ revision, label, content, snapshot, agent: agent.id, ...kind });
-  if (board.answers.length === 2) board.secondAnswerAt = event.at;
+  extendGrace(board, agent, event.at);
   agent.answers += 1;
   agent.newestRevision = revision;
   agent.consecutiveFailedRounds = 0;

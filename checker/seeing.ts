@@ -1,13 +1,4 @@
-import {
-  agentOf,
-  answerOf,
-  type Board,
-  type BoardAgent,
-  graceEnd,
-  liveOf,
-  newestAnswers,
-  unseenBy,
-} from "./board";
+import { agentOf, answerOf, type Board, type BoardAgent, newestAnswers, unseenBy } from "./board";
 import { type Invariant, type Moment, type NumberedEvent, unless } from "./types";
 
 /** I22: an agent without an answer in this attempt sees no answers of the attempt. */
@@ -203,31 +194,6 @@ function injectionViolations({ event, board }: Moment, previous: string | null):
       "only a voided vote reopens a round",
     ),
   ];
-}
-
-/**
- * After its first answer, an agent waits for agents without an answer. If the rules do not defer
- * voting, it waits only until the grace time ends.
- */
-export const waitingAgents: Invariant = {
-  id: "waiting",
-  watch: () => ({
-    see: ({ event, board }) => {
-      if (event.type !== "round.started" || event.purpose !== "coordination") return [];
-      const agent = agentOf(board, event.agent);
-      if (!agent || agent.answers === 0 || agent.hasContinued) return [];
-      return unless(
-        mayContinue(board, event.at),
-        "an agent with an answer did not wait for those without one",
-      );
-    },
-  }),
-};
-
-function mayContinue(board: Board, at: number): boolean {
-  if (liveOf(board).every(({ answers }) => answers > 0)) return true;
-  const end = graceEnd(board);
-  return board.rules?.defer_voting_until_all_answered === false && end !== null && at >= end;
 }
 
 /** Rounds are numbered without gaps, and an agent has at most one open round. */

@@ -342,6 +342,27 @@ export const BUGS_OF_RULES: readonly PlantedBug[] = [
     invariant: "waiting",
   },
   {
+    name: "an answer makes the wait of a large team shorter",
+    file: "src/coordination/attempt/answer-grace.ts",
+    find: "graceEndsAt: Math.max(graceEndsAt, pacedEnd)",
+    replace: "graceEndsAt: pacedEnd",
+    invariant: "waiting",
+  },
+  {
+    name: "a large team waits for each missing answer without a limit",
+    file: "src/coordination/attempt/answer-grace.ts",
+    find: "const wait = Math.min(",
+    replace: "const wait = Math.max(",
+    invariant: "waiting",
+  },
+  {
+    name: "a large team waits longer for members whose calls fail",
+    file: "src/coordination/attempt/answer-grace.ts",
+    find: "isLive(agent) && agent.failing === undefined,",
+    replace: "isLive(agent),",
+    invariant: "waiting",
+  },
+  {
     name: "a reply with an unknown stop reason is presented",
     file: "src/coordination/decision/stop-reason.ts",
     find: 'reason === "stop"',

@@ -1,3 +1,4 @@
+import { LIMITS } from "../coordination";
 import type { TeamRules } from "../protocol/team";
 import { checkKeys } from "./check-keys";
 import { subsection, type Section } from "./fields";
@@ -15,6 +16,7 @@ type AnswerRules = Pick<
   | "max_midstream_injections_per_round"
   | "max_calls_per_round"
   | "defer_voting_until_all_answered"
+  | "paced_grace_agents"
   | "disable_injection"
   | "reuse_winning_answer"
 >;
@@ -39,6 +41,7 @@ export function readOrchestrator(
     max_midstream_injections_per_round: readSetting(section, ORCHESTRATOR.injections),
     max_calls_per_round: readSetting(section, ORCHESTRATOR.callsPerRound),
     defer_voting_until_all_answered: readSetting(section, ORCHESTRATOR.deferVoting),
+    paced_grace_agents: LIMITS.pacedGraceAgents,
     skipRounds: readSetting(section, ORCHESTRATOR.skipRounds),
     skipVoting: readSetting(section, ORCHESTRATOR.skipVoting),
   };

@@ -105,6 +105,19 @@ export const LIMITS = {
   graceMinMs: 250,
   /** Longest grace time. */
   graceMaxMs: 5_000,
+  /** Number of agents from which the grace time of a new team follows the pace of its answers. */
+  pacedGraceAgents: 8,
+  /**
+   * Paced grace time after a first answer, in mean gaps between first answers. Each missing answer
+   * adds one gap.
+   */
+  pacedGraceGaps: 3,
+  /** Longest paced grace time, as a share of the attempt's time up to the answer. */
+  pacedGraceShare: 0.15,
+  /** Shortest paced grace time. */
+  pacedGraceMinMs: 100,
+  /** Longest paced grace time. */
+  pacedGraceMaxMs: 30_000,
   /** Share of the attempt's time in which personas must be written. */
   personasShare: 0.1,
   /** Longest time for writing personas. */

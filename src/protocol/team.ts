@@ -169,6 +169,11 @@ export const TeamRulesSchema = z.object({
     .describe(
       "Milliseconds that the team waits for a member whose calls fail, once all others have decided. Omitted: no limit",
     ),
+  paced_grace_agents: int
+    .optional()
+    .describe(
+      "Number of agents from which the wait for first answers follows the pace of the team's answers. Omitted: never",
+    ),
 });
 export type TeamRules = z.infer<typeof TeamRulesSchema>;
 

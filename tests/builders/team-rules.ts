@@ -23,6 +23,7 @@ export const teamRules = (agents: AgentRules[], changes: Partial<TeamRules> = {}
   answer_novelty_requirement: "lenient",
   max_midstream_injections_per_round: 2,
   defer_voting_until_all_answered: false,
+  paced_grace_agents: 8,
   skip_coordination: false,
   max_orchestration_restarts: 0,
   planning_mode: false,

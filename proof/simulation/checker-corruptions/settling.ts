@@ -78,6 +78,12 @@ export const SETTLING: readonly Row[] = [
     invariant: "waiting",
   },
   {
+    name: "an agent that waits longer than the grace time",
+    script: "deadline",
+    corruption: moves("round.started", { nth: 5, before: "attempt.settled", beforeNth: 1 }),
+    invariant: "waiting",
+  },
+  {
     name: "answers awaited for less than a tenth of the time",
     script: "deadline",
     corruption: all(delays("call.completed", 9_000), delays("round.started", 759, 4)),

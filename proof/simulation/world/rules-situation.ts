@@ -135,12 +135,17 @@ export const drawRoundLimits = (chance: Chance) => ({
 /** Draws rules that only a few teams have. A separate generator keeps the other draws unchanged. */
 export function drawShortcuts(
   seed: number,
-): Pick<TeamRules, "disable_injection" | "reuse_winning_answer" | "failing_member_grace_ms"> {
+): Pick<
+  TeamRules,
+  "disable_injection" | "reuse_winning_answer" | "failing_member_grace_ms" | "paced_grace_agents"
+> {
   const chance = new Chance(seed + 7_919);
   return {
     ...(chance.is(0.1) && { disable_injection: true }),
     ...(chance.is(0.1) && { reuse_winning_answer: true }),
     ...(chance.is(0.7) && { failing_member_grace_ms: chance.pick([0, 1_000, 5_000, 20_000]) }),
+    // Teams of the simulation are small, so the grace follows the pace from few agents on.
+    ...(chance.is(0.7) && { paced_grace_agents: chance.pick([3, 4, 8]) }),
   };
 }
 

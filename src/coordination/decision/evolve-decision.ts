@@ -1,7 +1,7 @@
 import type { EventOf } from "../../protocol/events";
+import { graceAfter } from "../attempt/answer-grace";
 import { byteLength } from "../byte-length";
 import { type AgentState, type Answer, indexOf, type TurnState } from "../state";
-import { graceEnd } from "../turn/timers";
 import { updateAgent, withRound } from "../update";
 
 export type DecisionEvent = EventOf<
@@ -45,8 +45,7 @@ function answerSubmitted(turn: TurnState, event: EventOf<"answer.submitted">): T
     ...(event.left_out && { leftOut: event.left_out }),
   };
   const answers = [...attempt.answers, answer];
-  const graceEndsAt =
-    answers.length === 2 ? graceEnd(attempt.startedAt, event.at) : attempt.graceEndsAt;
+  const grace = graceAfter(turn, { author: index, at: event.at });
   const answered = updateAgent(turn, index, (agent) => ({
     ...agent,
     round: null,
@@ -56,7 +55,7 @@ function answerSubmitted(turn: TurnState, event: EventOf<"answer.submitted">): T
     failedRounds: 0,
     ...decidedAt(turn, event),
   }));
-  return { ...answered, attempt: { ...answered.attempt, answers, graceEndsAt } };
+  return { ...answered, attempt: { ...answered.attempt, answers, ...grace } };
 }
 
 function votesCleared(turn: TurnState): TurnState {

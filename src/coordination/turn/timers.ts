@@ -16,15 +16,6 @@ export function coordinationEnd(startedAt: number, deadlineAt: number): number {
 }
 
 /**
- * When the grace time ends (unix ms): agents with an answer then stop waiting for agents without
- * one. It starts at the team's second answer.
- */
-export function graceEnd(attemptStartedAt: number, secondAnswerAt: number): number {
-  const share = (secondAnswerAt - attemptStartedAt) * LIMITS.graceShare;
-  return secondAnswerAt + Math.min(LIMITS.graceMaxMs, Math.max(LIMITS.graceMinMs, share));
-}
-
-/**
  * When the team stops waiting for its personas (unix ms): after a share of the attempt's time, at
  * most two minutes.
  */
