@@ -105,7 +105,9 @@ export type Board = {
   answers: BoardAnswer[];
   /** Time of the first answer; `null` before it. */
   firstAnswerAt: number | null;
-  /** Time until which agents with an answer wait for the others; `null` before the second answer. */
+  /**
+   * Time until which agents with an answer wait for the others; `null` before the second answer.
+   */
   graceEnd: number | null;
   agents: BoardAgent[];
   settled: EventOf<"attempt.settled"> | null;

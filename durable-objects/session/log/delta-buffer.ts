@@ -7,8 +7,8 @@ import { chunks } from "./chunks";
  * Collects the streamed text of all agents and decides when a row is due. The first text of a call
  * is due at once, but at most once per `FLUSH.firstMs`: the calls of a team often begin together.
  * Afterwards a row is due at most once per `FLUSH.watchedMs` if the session has readers, else once
- * per `FLUSH.unwatchedMs`. The buffer does not write rows: it calls `onDue`, and its owner takes the
- * items and writes them.
+ * per `FLUSH.unwatchedMs`. The buffer does not write rows: it calls `onDue`, and its owner takes
+ * the items and writes them.
  */
 export class DeltaBuffer {
   readonly #onDue: () => void;

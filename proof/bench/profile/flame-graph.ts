@@ -22,7 +22,8 @@ export function flameGraph(root: Frame, { title, per }: Options): string {
   const boxes = [...boxesOf(root, { left: 0, depth: 0, width: WIDTH })];
   const height = MARGIN + ROW * (1 + Math.max(...boxes.map(({ depth }) => depth)));
   return [
-    `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${WIDTH} ${height}" font-family="monospace" font-size="11">`,
+    `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${WIDTH} ${height}" role="img" font-family="monospace" font-size="11">`,
+    `<title>${escaped(title)}</title>`,
     `<rect width="${WIDTH}" height="${height}" fill="#fff"/>`,
     `<text x="6" y="18" font-size="13">${escaped(title)}</text>`,
     ...boxes.map((box) => drawn(box, per)),
