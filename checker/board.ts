@@ -105,9 +105,7 @@ export type Board = {
   answers: BoardAnswer[];
   /** Time of the first answer; `null` before it. */
   firstAnswerAt: number | null;
-  /**
-   * Time until which agents with an answer wait for the others; `null` before the second answer.
-   */
+  /** Until when agents with an answer wait for the others; `null` before the second answer. */
   graceEnd: number | null;
   agents: BoardAgent[];
   settled: EventOf<"attempt.settled"> | null;

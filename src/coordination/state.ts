@@ -119,9 +119,7 @@ export type AttemptState = {
    * team's second answer.
    */
   graceEndsAt: number | null;
-  /**
-   * Time of the team's first answer (unix ms). Omitted before it, and if the grace is not paced.
-   */
+  /** Time of the first answer (unix ms). Omitted before it, and if the grace is not paced. */
   firstAnswerAt?: number;
   /** The end of coordination; `null` before it. */
   settled: Settlement | null;
