@@ -20,6 +20,8 @@ export type PlanOptions = {
   statements?: readonly string[];
   /** Replaces wrangler.toml's `main`, for example by a build with injected faults. */
   entry?: string;
+  /** Whether all names stay as in the source, for profiles. Omitted: they are shortened. */
+  isReadable?: boolean;
   /** Names of the bindings of worker loaders. A loader runs JavaScript that models write. */
   loaders?: readonly string[];
 };
@@ -47,9 +49,10 @@ export async function planRuntime({
   variables,
   statements = [],
   entry,
+  isReadable,
   loaders = [],
 }: PlanOptions): Promise<RuntimePlan> {
-  const bundle = await bundleOf(entry);
+  const bundle = await bundleOf(entry, isReadable);
   const options = { bundle, state: path.join(dir, "state"), port, variables, loaders };
   await migrate(options, statements);
   const caught = await catchRuntime({

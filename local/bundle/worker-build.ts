@@ -16,6 +16,8 @@ type WorkerBuild = {
   folder: string;
   /** Whether source maps are written beside the modules. */
   sourceMaps: boolean;
+  /** Whether all names stay as in the source, for profiles. Omitted: they are shortened. */
+  isReadable?: boolean;
 };
 
 /**
@@ -24,7 +26,12 @@ type WorkerBuild = {
  * makes one module, so the runtime would read all code at each start. The current directory must be
  * the repository root.
  */
-export async function buildWorker({ entry, folder, sourceMaps }: WorkerBuild): Promise<Metafile> {
+export async function buildWorker({
+  entry,
+  folder,
+  sourceMaps,
+  isReadable = false,
+}: WorkerBuild): Promise<Metafile> {
   writeMeteredShell();
   const { outputFiles, metafile } = await build({
     entryPoints: [{ in: entry, out: START_NAME }],
@@ -43,9 +50,9 @@ export async function buildWorker({ entry, folder, sourceMaps }: WorkerBuild): P
     loader: { ".yaml": "text" },
     // Libraries depend on NODE_ENV, which a test runner sets to another value.
     define: { "process.env.NODE_ENV": '"production"' },
-    minify: true,
+    minify: !isReadable,
     // Names of classes are part of messages and of an SDK's `user-agent`.
-    keepNames: true,
+    keepNames: !isReadable,
     legalComments: "none",
     sourcemap: sourceMaps,
     sourcesContent: true,

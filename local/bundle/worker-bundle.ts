@@ -17,23 +17,28 @@ const MAX_UNUSED_MS = 24 * 60 * 60 * 1_000;
  * Builds the Worker as a deployment does, and returns the folder of its modules. Building takes
  * seconds, and a test run starts dozens of services, so a bundle is reused while all its input
  * files are unchanged. Callers must not change the folder. `entry` replaces the service's own.
+ * `isReadable`: whether all names stay as in the source, for profiles.
  */
-export async function bundleOf(entry = "src/worker.ts"): Promise<string> {
+export async function bundleOf(entry = "src/worker.ts", isReadable = false): Promise<string> {
   writeMeteredShell();
-  const entryFolder = path.join(CACHE_FOLDER, sha256(`${entry}\n`).slice(0, 16));
+  const key = sha256(`${entry}\n${isReadable ? "readable" : ""}`).slice(0, 16);
+  const entryFolder = path.join(CACHE_FOLDER, key);
   const newest = await newestOf(entryFolder);
   if (newest !== null && (await isCurrent(newest))) {
     await utimes(newest, new Date(), new Date());
     return newest;
   }
-  return await build(entryFolder, entry);
+  return await build(entryFolder, { entry, isReadable });
 }
 
-async function build(entryFolder: string, entry: string): Promise<string> {
+async function build(
+  entryFolder: string,
+  input: { entry: string; isReadable: boolean },
+): Promise<string> {
   const startedAt = Date.now();
   const temporaryFolder = path.join(`${entryFolder}-draft`, `${process.pid}-${startedAt}`);
   await mkdir(path.dirname(temporaryFolder), { recursive: true });
-  const { inputs } = await buildWorker({ entry, folder: temporaryFolder, sourceMaps: false });
+  const { inputs } = await buildWorker({ ...input, folder: temporaryFolder, sourceMaps: false });
   const files = [...TOOLS, ...Object.keys(inputs)];
   const hash = await hashOf(files);
   // If an input file changed during the build, the bundle may contain its old or its new state.

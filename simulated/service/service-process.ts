@@ -52,7 +52,7 @@ export class ServiceProcess {
     {
       inspectorPort,
       ...more
-    }: Pick<PlanOptions, "entry" | "loaders"> & { inspectorPort?: number } = {},
+    }: Pick<PlanOptions, "entry" | "isReadable" | "loaders"> & { inspectorPort?: number } = {},
   ): Promise<ServiceProcess> {
     const dir = await mkdtemp(path.join(tmpdir(), "massgen-service-"));
     const port = await freePort();

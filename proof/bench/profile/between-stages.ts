@@ -75,7 +75,8 @@ export const BETWEEN_STAGES: Measurement = {
 /** Runs of the team under the profiler. `runs`: the time between the stages of each run. */
 async function profiledRuns(bench: Bench): Promise<{ profile: CpuProfile; runs: Span[][] }> {
   const inspectorPort = await freePort();
-  const service = await ServiceProcess.prepare(LOCAL_VARIABLES, [], { inspectorPort });
+  const options = { inspectorPort, isReadable: true };
+  const service = await ServiceProcess.prepare(LOCAL_VARIABLES, [], options);
   const members = teamOf(AGENTS);
   const providers = await startTeam(LOAD, members);
   try {
