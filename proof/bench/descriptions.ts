@@ -26,7 +26,7 @@ export const CAPPED_RUNS = 1_000;
 const MEASURED = {
   "first-event": { about: "POST to first event" },
   wall: { about: "Wall time over the critical path, and the overhead of a call" },
-  "between-stages": { about: "Work between the stages of 32 agents, with a flame graph" },
+  stages: { about: "Work between the stages of 32 agents, with a flame graph" },
   teams: { about: "Teams of two to four, equally fast or each slower than the last" },
   agents: { about: "Teams of up to 32" },
   peers: { about: "The same teams in LangGraph.js, bare loops and (nightly) MassGen" },

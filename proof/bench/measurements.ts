@@ -8,7 +8,7 @@ import { FIRST_EVENT } from "./first-event";
 import { KILL } from "./kill";
 import { OPERATIONS } from "./operations";
 import { PEERS } from "./peers/peers";
-import { BETWEEN_STAGES } from "./profile/between-stages";
+import { BETWEEN_STAGES } from "./profile/stages";
 import { RESUME } from "./resume";
 import { ROWS } from "./rows";
 import { SESSIONS_AT_ONCE } from "./sessions";

@@ -6,6 +6,14 @@ import type { AlarmStore } from "./ports";
  */
 export const WATCHDOG_MS = 10_000;
 
+/** The timer in memory does the work of an alarm that is late by this time. */
+const LATE_ALARM_MS = 2_000;
+/**
+ * Longer than the watchdog, so that the alarm fires first. The platform limits the processor time
+ * of each event, and an alarm is an event; a timer in memory is not.
+ */
+const LONGEST_TIMER_MS = WATCHDOG_MS + LATE_ALARM_MS;
+
 /**
  * The shortest time until an alarm. If the handler of an alarm sets the next alarm to the current
  * time, that alarm may never fire (cloudflare/workerd, issue 6866).
@@ -42,7 +50,7 @@ export class AlarmScheduler {
         : this.#setAlarm(Math.max(0, Math.ceil(nextTimerMs)));
     }
     // Rounded up, because a timer that fires a fraction of a millisecond early finds nothing due.
-    const delay = Math.min(WATCHDOG_MS, Math.max(0, Math.ceil(nextTimerMs ?? WATCHDOG_MS)));
+    const delay = Math.min(LONGEST_TIMER_MS, Math.max(0, Math.ceil(nextTimerMs ?? Infinity)));
     this.#setTimer(delay);
     await this.#setAlarm(WATCHDOG_MS);
   }

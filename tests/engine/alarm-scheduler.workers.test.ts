@@ -88,6 +88,18 @@ it("sets the next alarm when an alarm fires, but only while a turn runs", async 
   });
 });
 
+it("leaves the watchdog's work to the alarm, and does it only if the alarm is late", async () => {
+  await inObject(async (storage) => {
+    const setTimer = vi.spyOn(globalThis, "setTimeout");
+    const alarms = new AlarmScheduler(storage, () => {});
+    await alarms.arm(true, null);
+    expect(Number(setTimer.mock.calls[0]?.[1])).toBeGreaterThan(WATCHDOG_MS);
+    expect(Number(setTimer.mock.calls[0]?.[1])).toBeLessThan(2 * WATCHDOG_MS);
+    await alarms.arm(false, null);
+    setTimer.mockRestore();
+  });
+});
+
 it("calls the session at the exact time by a timer in memory", async () => {
   await inObject(async (storage) => {
     const fired = Promise.withResolvers<number>();

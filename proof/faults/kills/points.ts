@@ -91,9 +91,6 @@ const OTHER_POINTS: Readonly<Partial<Record<KindName, readonly string[]>>> = {
     "send.chunk",
     "arm.before",
     "arm.after",
-    "alarm.begin",
-    "alarm.arm.after",
-    "alarm.end",
     "d1.before",
     "d1.after",
     "object.before",
@@ -103,6 +100,7 @@ const OTHER_POINTS: Readonly<Partial<Record<KindName, readonly string[]>>> = {
     "tenant.commit.open",
     "tenant.commit.closed",
   ],
+  late: ["alarm.begin", "alarm.arm.after", "alarm.end"],
   mixed: ["send.chunk", "send.end"],
   tools: [
     "tool.send.before",
@@ -124,7 +122,6 @@ const RESTART_POINTS = [
   "boot.commit.closed",
   "boot.end",
   "boot.durable",
-  "alarm.begin",
 ];
 
 export const PLACES: readonly Place[] = [
@@ -152,10 +149,11 @@ export const PLACES: readonly Place[] = [
     })),
   ),
   ...RESTART_POINTS.map((point) => ({ point, kind: "story" as const, restarted: true })),
+  { point: "alarm.begin", kind: "late", restarted: true },
 ];
 
 function entriesOf(others: typeof OTHER_POINTS): (readonly [KindName, readonly string[]])[] {
-  const kinds: KindName[] = ["story", "mixed", "files", "tools", "erased"];
+  const kinds: KindName[] = ["story", "late", "mixed", "files", "tools", "erased"];
   return kinds.map((kind) => [kind, others[kind] ?? []] as const);
 }
 

@@ -48,7 +48,7 @@ export type Kind = {
   answer: string | null;
   /** The files of a completed turn: text by path. Omitted: its agents have no files. */
   files?: Readonly<Record<string, string>>;
-  /** Never drawn: used only by faults that name this kind, because it does not test kills. */
+  /** Never drawn: used only by kills and faults that name this kind. */
   isOnlyByName?: true;
   /** Tools of its agents: `http`: HTTP tools. `mcp`: tools of the tool servers. Omitted: none. */
   tools?: "http" | "mcp" | "both";
@@ -149,6 +149,13 @@ export const KINDS = {
     config: {
       timeout_settings: { initial_round_timeout_seconds: 4, round_timeout_grace_seconds: 0 },
     },
+    isOnlyByName: true,
+    ends: ["turn.completed"],
+    answer: YES,
+  },
+  /** It lasts until the session's alarm fires. */
+  late: {
+    agents: teamOf([chat("one", "quick"), chat("two", "late")]),
     isOnlyByName: true,
     ends: ["turn.completed"],
     answer: YES,

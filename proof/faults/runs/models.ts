@@ -26,6 +26,13 @@ const NOT_YET = { reason: "It says nothing of the pot.", instructions: "Mention 
 const quick = answersThenVotes({ answer: YES, presentation: YES });
 const rejecting = paced({ ttftMs: 60, tokensPerSecond: 300 }, rejects(NOT_YET, quick));
 
+/** Answers only after the session's alarm has fired once, ten seconds after the start. */
+const late = byStage({
+  answering: paced({ ttftMs: 11_000 }, quick),
+  deciding: quick,
+  presenting: quick,
+});
+
 export const DIALECTS = { swift: "openai-responses", steady: "anthropic", slow: "gemini" } as const;
 
 /** The files of the winner in the kind `files`. */
@@ -144,6 +151,7 @@ export const MODELS: Readonly<Record<string, Script>> = {
   ...Object.fromEntries(STORY_AGENTS.map(({ id }) => [`unpriced-${id}`, storyAt(SPEED)[id]])),
   rejecting,
   quick: paced({ ttftMs: 80, tokensPerSecond: 100 }, quick),
+  late,
   refused: paced({ ttftMs: 30 }, alwaysFails(401)),
   mute: hangs("headers"),
   buyer: paced({ ttftMs: 40, tokensPerSecond: 200 }, buyer),

@@ -48,7 +48,7 @@ const ProfileSchema = z.object({
 });
 
 export const BETWEEN_STAGES: Measurement = {
-  ...descriptionOf("between-stages"),
+  ...descriptionOf("stages"),
   async measure(bench): Promise<Figure> {
     const { profile, runs } = await profiledRuns(bench);
     const calls = idealCalls(AGENTS) - AGENTS; // those that follow another stage
