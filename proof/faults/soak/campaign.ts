@@ -13,6 +13,7 @@ import {
   type SoakFigures,
 } from "./figures";
 import { ResourceSampler, refuseFullDisk } from "./resource-sampler";
+import type { SoakRow } from "./soak-rows";
 import { rest, FaultInjector } from "./fault-injector";
 
 type SoakOptions = {
@@ -29,6 +30,8 @@ type SoakOptions = {
   onSample?: (sample: Sample) => void;
   /** Called for each sample at rest. */
   onRest?: (sample: RestSample) => void;
+  /** Called with everything that was measured, for each sample of both kinds. */
+  onRow?: (row: SoakRow) => void;
   onFailure?: (failure: SoakFailure) => void;
 };
 
@@ -40,8 +43,8 @@ const SHORT_MINUTES = 5;
  * About so many times, a soak pauses all sessions to sample the heap at rest. The limits below keep
  * most of the time for sessions.
  */
-const REST_COUNT = 10;
-const REST_EVERY_MS = { least: 240_000, most: 1_800_000 } as const;
+const REST_COUNT = 20;
+const REST_EVERY_MS = { least: 300_000, most: 1_800_000 } as const;
 /**
  * Wait before a sample at rest. A tenant's settlement is retried after one, two, four and eight
  * seconds, and the runtime evicts an idle object after ten seconds.
@@ -149,6 +152,7 @@ class Soak {
         pid: service.pid ?? 0,
         storage: service.storage,
         onSample: options.onSample,
+        onRow: options.onRow,
       },
       everyMs: options.minutes < SHORT_MINUTES ? SAMPLE_EVERY_MS.short : SAMPLE_EVERY_MS.long,
       ended: () => this.#pool.ended,
