@@ -43,8 +43,8 @@ const SHORT_MINUTES = 5;
  * About so many times, a soak pauses all sessions to sample the heap at rest. The limits below keep
  * most of the time for sessions.
  */
-const REST_COUNT = 20;
-const REST_EVERY_MS = { least: 300_000, most: 1_800_000 } as const;
+const REST_COUNT = 10;
+const REST_EVERY_MS = { least: 240_000, most: 1_800_000 } as const;
 /**
  * Wait before a sample at rest. A tenant's settlement is retried after one, two, four and eight
  * seconds, and the runtime evicts an idle object after ten seconds.

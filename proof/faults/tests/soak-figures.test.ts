@@ -5,6 +5,7 @@ import {
   type Sample,
   type SoakFigures,
   shortcomings,
+  verdictOf,
 } from "../soak/figures";
 import { toRestLine, toSampleLine, toSoakReport } from "../soak/report";
 import { theilSen } from "../soak/theil-sen";
@@ -71,6 +72,15 @@ describe("a slope by Theil and Sen", () => {
 });
 
 const MB = 1_000_000;
+/** Random numbers from 0 to 1 by a fixed seed. */
+const chanceOf = (seed: number) => {
+  let state = seed * 2_654_435_761 + 1;
+  return () => {
+    state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0;
+    return state / 2 ** 32;
+  };
+};
+
 type Shape = {
   minutes: number;
   heapPerHour?: number;
@@ -250,13 +260,6 @@ describe("growth", () => {
 
   // The disk use per session is random, so the sum drifts although nothing grows. Fixed seeds
   // decide how often that counts as growth.
-  const chanceOf = (seed: number) => {
-    let state = seed * 2_654_435_761 + 1;
-    return () => {
-      state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0;
-      return state / 2 ** 32;
-    };
-  };
   const someKb = (seed: number, of: (ended: number) => number) => {
     const chance = chanceOf(seed);
     return (ended: number) => of(ended) * (0.7 + 0.6 * chance());
@@ -288,6 +291,57 @@ describe("growth", () => {
   });
 });
 
+describe("a leak of the heap", () => {
+  const SESSIONS_PER_MINUTE = 25;
+  /** Repeats, so that the share of wrong verdicts shows. */
+  const SOAKS = 200;
+  /** The spread of samples at rest and with active sessions, in MB, as in soaks of an hour. */
+  const SPREAD = { atRest: 0.3, active: 6 };
+
+  /** Draws with a normal distribution, by a fixed seed. */
+  const normalOf = (seed: number) => {
+    const chance = chanceOf(seed);
+    for (let warmUp = 0; warmUp < 9; warmUp += 1) chance();
+    return () => Array.from({ length: 12 }, chance).reduce((sum, one) => sum + one, -6);
+  };
+
+  /** Two hours with a leak in each session. Returns the verdicts at rest and of the minutes. */
+  function verdictsOf(leakedBytes: number, seed: number) {
+    const draw = normalOf(seed);
+    const heap = (minutes: number, spread: number) =>
+      30 * MB + leakedBytes * SESSIONS_PER_MINUTE * minutes + spread * MB * draw();
+    const atRest = Array.from({ length: 11 }, (_, at) => {
+      const minutes = at * 12;
+      return { minutes, live: heap(minutes, SPREAD.atRest), resident: 0 };
+    });
+    const samples = samplesOf({ minutes: 120 }).map((sample) => ({
+      ...sample,
+      live: heap(sample.minutes, SPREAD.active),
+    }));
+    const slopes = growthOf({ samples, atRest, minutes: 120 });
+    return { atRest: verdictOf(slopes.heap), active: verdictOf(slopes.activeHeap) };
+  }
+
+  it.each([
+    { leak: 0, atRest: [0, 0.06], active: [0, 0.06] },
+    { leak: 250, atRest: [0.3, 1], active: [0, 0.3] },
+    { leak: 1_000, atRest: [1, 1], active: [0.15, 1] },
+    { leak: 4_000, atRest: [1, 1], active: [1, 1] },
+  ] as const)("of $leak bytes per session is found", ({ leak, ...shares }) => {
+    const all = Array.from({ length: SOAKS }, (_, seed) => verdictsOf(leak, seed));
+    for (const which of ["atRest", "active"] as const) {
+      const share = all.filter((verdicts) => verdicts[which] === "growth").length / SOAKS;
+      const [least, most] = shares[which];
+      expect(share, which).toBeGreaterThanOrEqual(least);
+      expect(share, which).toBeLessThanOrEqual(most);
+    }
+  });
+
+  it("cannot be told from too few samples", () => {
+    expect(verdictOf(null)).toBe("unknown");
+  });
+});
+
 describe("the report", () => {
   it("has the figures", () => {
     const figures = figuresOf({ minutes: 60, jitter: 0, heapPerHour: 0.5 });
@@ -298,10 +352,13 @@ describe("the report", () => {
       "                 1 of 3: alarms cannot be set",
       "                 4 of 4: objects are reset",
       "Broken promises  0",
-      "Heap at rest     from 30.0 MB to 30.5 MB; 0.50 MB an hour (0.50 to 0.50, of 11 samples) (aim: 1 at most)",
+      "Heap at rest     from 30.0 MB to 30.5 MB; 0.50 MB an hour (0.50 to 0.50, of 11 samples): it grows (aim: 1 at most)",
       "                 20.0 MB before the first session; at most 48.2 MB with active sessions, garbage included",
-      "Process          from 200.0 MB to 200.0 MB; 0.00 MB an hour (0.00 to 0.00, of 11 samples)",
-      "This command     from 300.0 MB to 300.0 MB; 0.00 MB an hour (0.00 to 0.00, of 55 samples)",
+      expect.stringMatching(
+        /^Heap under load {2}-?\d+\.\d\d MB an hour \(-\d.*, of 55 samples\): not distinguishable from none$/,
+      ),
+      "Process          from 200.0 MB to 200.0 MB; 0.00 MB an hour (0.00 to 0.00, of 11 samples): not distinguishable from none",
+      "This command     from 300.0 MB to 300.0 MB; 0.00 MB an hour (0.00 to 0.00, of 55 samples): not distinguishable from none",
       "On disk          from 0.0 MB to 360.0 MB; 100 kB for each session that ended, for every thousand 0.0 kB (0.0 to 0.0) more",
       "Seed             7",
       "",
