@@ -21,6 +21,7 @@ import {
   type StartTurn,
 } from "./session-api";
 import { createTables, tablesExist } from "./session-tables";
+import { toRuntimeStream } from "./streams/runtime-stream";
 import { Tickets } from "./streams/tickets";
 
 const NOT_FOUND = { ok: false, code: "session_not_found" } as const;
@@ -190,9 +191,10 @@ export class SessionObject extends DurableObject<Env> implements SessionObjectAp
     const code = session ? streamCode(session, streamRequest) : "session_not_found";
     const headers = { ...STREAM_HEADERS, [STREAM_CODE_HEADER]: code };
     const keyId = request.headers.get(CALLER_KEY_HEADER);
-    const body = code === "open" ? session?.streams.open(streamRequest, keyId) : null;
-    if (body && keyId !== null) session?.keyRevocation.start();
-    return new Response(body ?? null, { headers });
+    if (code !== "open" || !session) return new Response(null, { headers });
+    const stream = session.streams.open(streamRequest, keyId, request.signal);
+    if (keyId !== null) session.keyRevocation.start();
+    return new Response(toRuntimeStream(stream), { headers });
   }
 
   override async alarm(): Promise<void> {

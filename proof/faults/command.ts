@@ -1,3 +1,4 @@
+import path from "node:path";
 import { playClients } from "./clients/campaign";
 import { toClientReport } from "./clients/report";
 import type {
@@ -13,8 +14,10 @@ import type { Outcome } from "./kills/case";
 import { parseCase } from "./kills/case-arguments";
 import { isSound, percentile, toReport } from "./kills/report";
 import { recordFigures } from "../record-figures";
+import { EVIDENCE } from "./runs/evidence";
 import { playSoak } from "./soak/campaign";
 import { shortcomings } from "./soak/figures";
+import { RowFile } from "./soak/soak-rows";
 import { toRestLine, toSampleLine, toSoakReport } from "./soak/report";
 import { playStorageFaults } from "./storage-faults/campaign";
 import { toStorageFaultReport } from "./storage-faults/report";
@@ -96,6 +99,8 @@ async function runClients({
 
 async function runSoak({ seed, minutes, sessions }: SoakArguments): Promise<number> {
   const interrupted = new AbortController();
+  const rows = await RowFile.create(path.join(EVIDENCE, `soak-${seed}.csv`));
+  process.stderr.write(`The figures of each minute are in ${rows.name}\n`);
   const figures = await playSoak({
     seed,
     minutes,
@@ -103,6 +108,10 @@ async function runSoak({ seed, minutes, sessions }: SoakArguments): Promise<numb
     interrupted: interrupted.signal,
     onStarted: () => interruptOnSignal(interrupted),
     onSample: (sample) => process.stderr.write(`${toSampleLine(sample)}\n`),
+    onRow: (row) =>
+      void rows
+        .add(row)
+        .catch((error: unknown) => process.stderr.write(`A row was not written: ${error}\n`)),
     onRest: (sample) => process.stderr.write(`${toRestLine(sample)}\n`),
     onFailure: ({ name, problems, folder }) =>
       process.stderr.write(`✗ ${name}: ${problems.join("\n  ")}\n  kept in ${folder}\n`),

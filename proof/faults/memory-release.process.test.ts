@@ -16,8 +16,14 @@ const OVER_WITHIN_MS = 60_000;
  */
 const RELEASED_WITHIN_MS = 90_000;
 const CHECK_EVERY_MS = 2_000;
-/** A class with one instance per session object. */
-const CLASS_NAME = "Engine";
+/**
+ * Objects of which none may remain: a class with one instance per session object, and the
+ * runtime's part of a stream of JavaScript.
+ */
+const KEPT = [
+  { name: "Engine", type: "object" },
+  { name: "workerd / ReadableStreamDefaultController", type: "native" },
+] as const;
 
 let service: FaultyService;
 let providers: SimulatedProviders;
@@ -63,18 +69,25 @@ async function watch(session: string, onFirstWords: () => void): Promise<string>
   return text;
 }
 
-/** Waits until no session object is in memory, or until the time limit. Returns their number. */
-async function remainingObjects(): Promise<number> {
+/** The numbers of these objects. */
+async function countObjects(): Promise<number[]> {
+  const counts: number[] = [];
+  for (const { name, type } of KEPT) counts.push(await probe.instances(name, type));
+  return counts;
+}
+
+/** Waits until none of these objects is in memory, or until the time limit. Returns the numbers. */
+async function remainingObjects(): Promise<number[]> {
   const giveUpAt = performance.now() + RELEASED_WITHIN_MS;
   for (;;) {
     await (await fetch(`${service.url}/healthz`)).text();
-    const remaining = await probe.instances(CLASS_NAME);
-    if (remaining === 0 || performance.now() > giveUpAt) return remaining;
+    const remaining = await countObjects();
+    if (remaining.every((count) => count === 0) || performance.now() > giveUpAt) return remaining;
     await sleep(CHECK_EVERY_MS);
   }
 }
 
-it("after a reset with a connected reader, a session object does not stay in memory", async () => {
+it("after a reset with a connected reader, neither a session object nor its stream stays in memory", async () => {
   const team = ["one", "two"].map((id) => ({ id, model: "slow" }));
   const readers = await Promise.all(
     Array.from({ length: SESSIONS }, async () => {
@@ -84,11 +97,13 @@ it("after a reset with a connected reader, a session object does not stay in mem
     }),
   );
   await Promise.all(readers.map(({ firstWords }) => firstWords));
-  expect(await probe.instances(CLASS_NAME)).toBe(SESSIONS);
+  const [objects, streams = 0] = await countObjects();
+  expect(objects).toBe(SESSIONS);
+  expect(streams).toBeGreaterThanOrEqual(SESSIONS);
   await Promise.all(readers.map(({ id }) => service.reset(id)));
   // The reader was connected when the object was reset.
   for (const { stream } of readers) expect(await stream).not.toContain("turn.completed");
   for (const { id } of readers)
     expect(await client.ended(id, OVER_WITHIN_MS)).toMatchObject({ status: "completed" });
-  expect(await remainingObjects()).toBe(0);
+  expect(await remainingObjects()).toEqual([0, 0]);
 });

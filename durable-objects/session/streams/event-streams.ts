@@ -25,16 +25,6 @@ type Reader = {
   /** Ends the reader's wait; set while the reader waits for rows. */
   wake: (() => void) | null;
   controller: ReadableStreamDefaultController<Uint8Array> | null;
-  /**
-   * The callbacks of the reader's stream. The stream itself keeps no reference (see `streamOf`).
-   */
-  source: Source | null;
-};
-
-type Source = {
-  start: (controller: ReadableStreamDefaultController<Uint8Array>) => void;
-  pull: (controller: ReadableStreamDefaultController<Uint8Array>) => Promise<void>;
-  cancel: () => void;
 };
 
 type Options = {
@@ -123,8 +113,15 @@ export class EventStreams {
     }
   }
 
-  /** Opens a stream of frames that begins after `request.after`. */
-  open(request: StreamRequest, keyId: string | null = null): ReadableStream<Uint8Array> {
+  /**
+   * Opens a stream of frames that begins after `request.after`. `gone`: its abort says that the
+   * reader has disconnected.
+   */
+  open(
+    request: StreamRequest,
+    keyId: string | null = null,
+    gone: AbortSignal | null = null,
+  ): ReadableStream<Uint8Array> {
     const now = this.#options.now();
     const place = request.turn === null ? null : this.#options.log.turn(request.turn);
     const reader: Reader = {
@@ -137,20 +134,23 @@ export class EventStreams {
       unreadBytes: 0,
       wake: null,
       controller: null,
-      source: null,
     };
-    const source: Source = {
-      start: (controller) => {
-        reader.controller = controller;
-        controller.enqueue(encoder.encode(`retry: ${STREAM.retryMs}\n\n`));
-      },
-      pull: (controller) => this.#fill(reader, controller),
-      cancel: () => this.#remove(reader),
-    };
-    reader.source = source;
     this.#readers.add(reader);
     this.#ticker ??= setInterval(() => this.#tick(), STREAM.tickMs);
-    return streamOf(new WeakRef(source));
+    gone?.addEventListener("abort", () => {
+      if (this.#readers.has(reader) && reader.controller) this.#close(reader, reader.controller);
+    });
+    return new ReadableStream<Uint8Array>(
+      {
+        start: (controller) => {
+          reader.controller = controller;
+          controller.enqueue(encoder.encode(`retry: ${STREAM.retryMs}\n\n`));
+        },
+        pull: (controller) => this.#fill(reader, controller),
+        cancel: () => this.#remove(reader),
+      },
+      { highWaterMark: 0 },
+    );
   }
 
   async #fill(
@@ -254,24 +254,6 @@ export class EventStreams {
     clearInterval(this.#ticker);
     this.#ticker = null;
   }
-}
-
-/**
- * A stream that does not keep its source in memory. If an object is discarded while one of its
- * streams has a reader (by `ctx.abort`, or after a failed write), the runtime (workerd) never
- * releases the stream. A strong reference to the source would then keep the whole session in
- * memory. This function is outside the class, because all closures of one scope share the variables
- * that any of them references.
- */
-function streamOf(source: WeakRef<Source>): ReadableStream<Uint8Array> {
-  return new ReadableStream<Uint8Array>(
-    {
-      start: (controller) => source.deref()?.start(controller),
-      pull: (controller) => source.deref()?.pull(controller),
-      cancel: () => source.deref()?.cancel(),
-    },
-    { highWaterMark: 0 },
-  );
 }
 
 /** Whether a turn's reader has received the end of the turn. */

@@ -5,6 +5,7 @@ import { TenantObject as ShippedTenant } from "../../../durable-objects/tenant/t
 import { sessionPrefix } from "../../../r2-layout/session-files";
 import worker from "../../../src/worker";
 import { LOCAL_TENANT, sessionName } from "../../../src/tenancy/principal";
+import { TOOL_PATH } from "../../../simulated/providers/tool-path";
 import { readStoredSnapshots } from "../../../simulated/stored-snapshots";
 import { faultyBindings } from "./bindings";
 import { enterBoot, faultyContext, leaveBoot, duringAlarm } from "./context";
@@ -18,6 +19,9 @@ import { waitForOrders, applyOrders, failureOf, markPoint, serviceNow } from "./
  */
 export { EvalRunObject } from "../../../durable-objects/eval-run/eval-run";
 export { RateGateObject } from "../../../durable-objects/rate-gate/rate-gate";
+
+/** The path of a simulated tool server. A mark of the run may follow. */
+const MCP_PATH = /^\/mcp(\/|$)/;
 
 globalThis.fetch = crashingFetch(globalThis.fetch.bind(globalThis));
 Date.now = serviceNow;
@@ -70,18 +74,20 @@ export class TenantObject extends ShippedTenant {
 /** A relay that tells providers its id, and that ends when a failure is ordered. */
 export class RelayObject extends ShippedRelay {
   override async fetch(request: Request): Promise<Response> {
-    this.#endIfOrdered("before");
+    const purpose = purposeOf(request.url);
+    this.#endIfOrdered(`${purpose} before`);
     const headers = new Headers(request.headers);
     headers.set(RELAY_HEADER, this.ctx.id.toString());
     const response = await super.fetch(new Request(request, { headers }));
-    this.#endIfOrdered("headers");
+    this.#endIfOrdered(`${purpose} headers`);
     // The body is copied in JavaScript. Otherwise the runtime would copy it, also after the end of
     // the object.
     const body = new TransformStream<Uint8Array, Uint8Array>({
       transform: (chunk, controller) => {
         controller.enqueue(chunk);
-        this.#endIfOrdered("chunk");
+        this.#endIfOrdered(`${purpose} chunk`);
       },
+      flush: () => this.#endIfOrdered(`${purpose} end`),
     });
     return new Response(response.body?.pipeThrough(body) ?? null, response);
   }
@@ -89,6 +95,13 @@ export class RelayObject extends ShippedRelay {
   #endIfOrdered(point: string): void {
     if (failureOf("relay", point)) this.ctx.abort("internal error; reference = relay");
   }
+}
+
+/** What a request of a relay is for, as in the call texts of the seam `relay`. */
+function purposeOf(url: string): "model" | "tool" | "mcp" {
+  const { pathname } = new URL(url);
+  if (pathname.startsWith(TOOL_PATH)) return "tool";
+  return MCP_PATH.test(pathname) ? "mcp" : "model";
 }
 
 /** Resets an object; `true` if it was reset. A successful reset makes the call of `reset` fail. */

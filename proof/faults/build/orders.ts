@@ -19,7 +19,9 @@ export type CrashPoint = { point: string; nth: number };
 
 /**
  * Dependencies that can fail. `sql`, `sync` and `set_alarm` belong to the object's own storage. A
- * `relay` that fails ends with all its requests; the call text is `before`, `headers` or `chunk`.
+ * `relay` that fails ends with all its requests. Its call text is what the request is for (`model`,
+ * `tool` for an HTTP tool, `mcp` for a tool server) and the moment (`before` it is sent, `headers`,
+ * `chunk` or `end` of the response), for example `tool headers`.
  */
 export type Seam = "d1" | "r2" | "tenant" | "object" | "sql" | "sync" | "set_alarm" | "relay";
 

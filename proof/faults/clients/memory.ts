@@ -1,12 +1,17 @@
-import { readFileSync } from "node:fs";
 import { setTimeout as sleep } from "node:timers/promises";
 import * as z from "zod";
 import { within } from "../../../simulated/service/within";
+import { residentOf } from "../soak/process-figures";
 
 const TargetsSchema = z.array(z.object({ id: z.string(), webSocketDebuggerUrl: z.string() }));
 const UsageSchema = z.object({
   id: z.number(),
-  result: z.object({ usedSize: z.number(), backingStorageSize: z.number() }),
+  result: z.object({
+    usedSize: z.number(),
+    totalSize: z.number(),
+    embedderHeapUsedSize: z.number(),
+    backingStorageSize: z.number(),
+  }),
 });
 
 /**
@@ -14,6 +19,16 @@ const UsageSchema = z.object({
  * the inspector did not answer. `resident`: the resident memory of the whole process.
  */
 export type MemorySample = { live: number | null; resident: number };
+
+/**
+ * The service's heap in bytes, after a garbage collection. `used`: objects of JavaScript. `total`:
+ * what V8 has reserved for these. `embedder`: objects of the runtime that the collector manages.
+ * `buffers`: contents of array buffers.
+ */
+export type HeapFigures = { used: number; total: number; embedder: number; buffers: number };
+
+/** Bytes that are in use: objects and buffers. */
+export const liveBytes = ({ used, buffers }: HeapFigures): number => used + buffers;
 
 const CONNECTED_WITHIN_MS = 20_000;
 /** After this time a request counts as lost: under load, the inspector may drop requests. */
@@ -99,19 +114,28 @@ export class MemoryProbe {
 
   /** Bytes on the heap after a garbage collection; `null` if the inspector did not answer. */
   async live(): Promise<number | null> {
-    const measurements: (number | null)[] = [];
+    const heap = await this.heap();
+    return heap === null ? null : liveBytes(heap);
+  }
+
+  /** The heap after a garbage collection; `null` if the inspector did not answer. */
+  async heap(): Promise<HeapFigures | null> {
+    let least: HeapFigures | null = null;
     for (let measured = 0; measured < MEASUREMENTS; measured += 1) {
       // Not awaited: the measurement must follow the collection at once.
       void this.#ask("HeapProfiler.collectGarbage");
       const response = await this.#ask("Runtime.getHeapUsage");
-      measurements.push(response === null ? null : liveBytesIn(response));
+      const heap = response === null ? null : heapIn(response);
+      if (heap !== null && (least === null || liveBytes(heap) < liveBytes(least))) least = heap;
     }
-    const liveSizes = measurements.filter((live) => live !== null);
-    return liveSizes.length === 0 ? null : Math.min(...liveSizes);
+    return least;
   }
 
-  /** Number of live objects of this class. Throws if the inspector returns no snapshot. */
-  async instances(name: string): Promise<number> {
+  /**
+   * Number of live objects of this class. `type`: V8's type of the objects, `native` for those of
+   * the runtime. Throws if the inspector returns no snapshot.
+   */
+  async instances(name: string, type = "object"): Promise<number> {
     const chunks: string[] = [];
     const collectChunk = ({ data }: MessageEvent): void => {
       const response = String(data);
@@ -125,7 +149,7 @@ export class MemoryProbe {
     } finally {
       this.#socket.removeEventListener("message", collectChunk);
     }
-    return countObjectsIn(chunks.join(""), name);
+    return countObjectsIn(chunks.join(""), { name, type });
   }
 
   close(): void {
@@ -144,30 +168,27 @@ export class MemoryProbe {
   }
 }
 
-/** Resident memory of a process in bytes. Throws if the process has exited. */
-export function residentOf(pid: number): number {
-  const [, kilobytes] =
-    /^VmRSS:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${pid}/status`, "utf8")) ?? [];
-  if (kilobytes === undefined) throw new Error(`Process ${pid} has exited.`);
-  return Number(kilobytes) * 1_024;
+function heapIn(response: string): HeapFigures {
+  const { result } = UsageSchema.parse(JSON.parse(response));
+  return {
+    used: result.usedSize,
+    total: result.totalSize,
+    embedder: result.embedderHeapUsedSize,
+    buffers: result.backingStorageSize,
+  };
 }
 
-function liveBytesIn(response: string): number {
-  const { usedSize, backingStorageSize } = UsageSchema.parse(JSON.parse(response)).result;
-  return usedSize + backingStorageSize;
-}
-
-function countObjectsIn(json: string, name: string): number {
+function countObjectsIn(json: string, { name, type }: { name: string; type: string }): number {
   const { snapshot, nodes, strings } = SnapshotSchema.parse(JSON.parse(json));
   const { node_fields: fields, node_types: types } = snapshot.meta;
-  const [typeOffset, nameOffset, objectType] = [
+  const [typeOffset, nameOffset, wantedType] = [
     fields.indexOf("type"),
     fields.indexOf("name"),
-    types[0].indexOf("object"),
+    types[0].indexOf(type),
   ];
   let count = 0;
   for (let node = 0; node < nodes.length; node += fields.length) {
-    if (nodes[node + typeOffset] === objectType && strings[nodes[node + nameOffset] ?? -1] === name)
+    if (nodes[node + typeOffset] === wantedType && strings[nodes[node + nameOffset] ?? -1] === name)
       count += 1;
   }
   return count;

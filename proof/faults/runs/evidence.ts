@@ -2,7 +2,8 @@ import { cp, mkdir, rm, writeFile } from "node:fs/promises";
 import path from "node:path";
 import type { Run } from "./run";
 
-const EVIDENCE = "node_modules/.cache/massgen-edge/faults";
+/** The folder of everything that campaigns keep. */
+export const EVIDENCE = "node_modules/.cache/massgen-edge/faults";
 
 /**
  * A failed case. `command`: repeats the case. `story`: details that the command does not contain.

@@ -9,18 +9,37 @@ import { MODELS } from "./models";
 import { toolPorts } from "./tool-ports";
 import { purposeOf, relayOf } from "./tool-records";
 
-/** Starts all servers on loopback. */
+/** Starts all servers on loopback. If one cannot be started, none remains. */
 export async function startRunServers(): Promise<RunServers> {
-  const server = await modernServer({ legacy: true });
-  const asking = await askingServer();
-  const silent = await scriptedServer({ tools: [tool("wait")], call: () => undefined });
-  const servers = [server, asking, silent] as const;
+  const started: { close(): Promise<unknown> }[] = [];
+  try {
+    return await startAll(started);
+  } catch (error) {
+    await closeAll(started);
+    throw error;
+  }
+}
+
+/** The last ones first: a recorder forwards to a server that started before. */
+async function closeAll(started: readonly { close(): Promise<unknown> }[]): Promise<void> {
+  for (const one of started.toReversed()) await one.close();
+}
+
+async function startAll(started: { close(): Promise<unknown> }[]): Promise<RunServers> {
+  const keep = <Server extends { close(): Promise<unknown> }>(server: Server): Server => {
+    started.push(server);
+    return server;
+  };
+  const record = async (url: string) => keep(await startRecordingToolServer(url, toolPorts()));
+  const server = keep(await modernServer({ legacy: true }));
+  const asking = keep(await askingServer());
+  const silent = keep(await scriptedServer({ tools: [tool("wait")], call: () => undefined }));
   const recorders = [
-    await startRecordingToolServer(server.url, toolPorts()),
-    await startRecordingToolServer(asking.url, toolPorts()),
-    await startRecordingToolServer(silent.url, toolPorts()),
+    await record(server.url),
+    await record(asking.url),
+    await record(silent.url),
   ] as const;
-  const providers = await startSimulatedProviders({ models: MODELS });
+  const providers = keep(await startSimulatedProviders({ models: MODELS }));
   return {
     ...providers,
     toolsUrl: recorders[0].url,
@@ -39,9 +58,6 @@ export async function startRunServers(): Promise<RunServers> {
           relay: relayOf(received.headers),
           purpose: purposeOf(received),
         })),
-    close: async () => {
-      await Promise.all([providers.close(), ...recorders.map((recorder) => recorder.close())]);
-      await Promise.all(servers.map((one) => one.close()));
-    },
+    close: () => closeAll(started),
   };
 }

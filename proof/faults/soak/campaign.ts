@@ -13,6 +13,7 @@ import {
   type SoakFigures,
 } from "./figures";
 import { ResourceSampler, refuseFullDisk } from "./resource-sampler";
+import type { SoakRow } from "./soak-rows";
 import { rest, FaultInjector } from "./fault-injector";
 
 type SoakOptions = {
@@ -29,6 +30,8 @@ type SoakOptions = {
   onSample?: (sample: Sample) => void;
   /** Called for each sample at rest. */
   onRest?: (sample: RestSample) => void;
+  /** Called with everything that was measured, for each sample of both kinds. */
+  onRow?: (row: SoakRow) => void;
   onFailure?: (failure: SoakFailure) => void;
 };
 
@@ -149,6 +152,7 @@ class Soak {
         pid: service.pid ?? 0,
         storage: service.storage,
         onSample: options.onSample,
+        onRow: options.onRow,
       },
       everyMs: options.minutes < SHORT_MINUTES ? SAMPLE_EVERY_MS.short : SAMPLE_EVERY_MS.long,
       ended: () => this.#pool.ended,

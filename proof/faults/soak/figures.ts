@@ -52,6 +52,8 @@ export type SoakFigures = {
 type SoakGrowth = {
   /** The live heap at rest, in MB per hour. */
   heap: Slope | null;
+  /** The live heap of each minute, with active sessions, in MB per hour. */
+  activeHeap: Slope | null;
   /** Resident memory of the service at rest, in MB per hour. */
   resident: Slope | null;
   /** This command's own memory, in MB per hour. */
@@ -81,6 +83,7 @@ export function growthOf({
   const [warm, warmAtRest] = [samples.filter(isWarm), atRest.filter(isWarm)];
   return {
     heap: perHour(warmAtRest, ({ live }) => live),
+    activeHeap: perHour(warm, ({ live }) => live),
     resident: perHour(warmAtRest, ({ resident }) => resident),
     own: perHour(warm, ({ own }) => own),
     disk: diskUseOf(warm),
@@ -109,6 +112,18 @@ function diskUseOf(samples: readonly Sample[]): DiskUse | null {
       : [{ x: ended / 1_000, y: (disk - before.disk) / (ended - before.ended) }];
   });
   return { each: (last.disk - first.disk) / (last.ended - first.ended), growth: theilSen(points) };
+}
+
+/**
+ * Whether a slope is growth. `none seen`: its 95 % interval contains zero, so nothing distinguishes
+ * it from no growth. `unknown`: there were too few samples.
+ */
+export type GrowthVerdict = "growth" | "none seen" | "decline" | "unknown";
+
+export function verdictOf(slope: Slope | null): GrowthVerdict {
+  if (slope === null) return "unknown";
+  if (slope.low > 0) return "growth";
+  return slope.high < 0 ? "decline" : "none seen";
 }
 
 /** From this duration on, growth is a failure. */

@@ -1,4 +1,5 @@
 import {
+  type GrowthVerdict,
   growthOf,
   type DiskUse,
   MOST_HEAP_GROWTH,
@@ -7,6 +8,7 @@ import {
   type SoakFigures,
   shortcomings,
   MEANINGFUL_MINUTES,
+  verdictOf,
 } from "./figures";
 import type { Slope } from "./theil-sen";
 
@@ -40,6 +42,7 @@ export function toSoakReport(figures: SoakFigures): string {
       "",
       `${megabytesOr(atRest[0]?.live)} before the first session; ${highest(samples)} with active sessions, garbage included`,
     ],
+    ["Heap under load", growth(soakGrowth.activeHeap)],
     [
       "Process",
       `${firstAndLast(atRest.slice(1), ({ resident }) => resident)}; ${growth(soakGrowth.resident)}`,
@@ -108,7 +111,14 @@ function highest(samples: readonly Sample[]): string {
 const growth = (slope: Slope | null): string =>
   slope === null
     ? "too few samples for a slope"
-    : `${slope.each.toFixed(2)} MB an hour (${slope.low.toFixed(2)} to ${slope.high.toFixed(2)}, of ${slope.points} samples)`;
+    : `${slope.each.toFixed(2)} MB an hour (${slope.low.toFixed(2)} to ${slope.high.toFixed(2)}, of ${slope.points} samples): ${VERDICTS[verdictOf(slope)]}`;
+
+const VERDICTS: Readonly<Record<GrowthVerdict, string>> = {
+  growth: "it grows",
+  "none seen": "not distinguishable from none",
+  decline: "it shrinks",
+  unknown: "unknown",
+};
 
 function diskUse(use: DiskUse | null): string {
   if (use === null) return "too few sessions ended";

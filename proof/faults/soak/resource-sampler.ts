@@ -4,11 +4,13 @@ import { statfs } from "node:fs/promises";
 import { text } from "node:stream/consumers";
 import { setTimeout as sleep } from "node:timers/promises";
 import { UsageError } from "../../../local/command-line";
-import { type MemoryProbe, residentOf } from "../clients/memory";
+import { type HeapFigures, liveBytes, type MemoryProbe } from "../clients/memory";
 import type { RestSample, Sample } from "./figures";
 import { rest } from "./fault-injector";
+import { processFigures } from "./process-figures";
+import type { SoakRow } from "./soak-rows";
 
-type Probe = Pick<MemoryProbe, "live" | "close">;
+type Probe = Pick<MemoryProbe, "heap" | "close">;
 
 type Options = {
   /** Opens a probe of the heap; rejects while the inspector does not answer. */
@@ -21,6 +23,8 @@ type Options = {
   /** Returns the number of sessions that have ended. */
   ended: () => number;
   onSample?: ((sample: Sample) => void) | undefined;
+  /** Called with everything that was measured, for each sample. */
+  onRow?: ((row: SoakRow) => void) | undefined;
   /** With less free space on the disk, `onFull` is called. */
   minFreeBytes: number;
   onFull: () => void;
@@ -73,59 +77,60 @@ export class ResourceSampler {
    */
   async sampleAtRest(startedAt: number): Promise<RestSample | null> {
     const minutes = (performance.now() - startedAt) / 60_000;
-    const liveSizes: number[] = [];
+    let least: HeapFigures | null = null;
     try {
       for (let nth = 0; nth < SAMPLES_AT_REST; nth += 1) {
         await (await fetch(`${this.#options.url}/api/sessions?limit=1`)).text();
         await sleep(PAUSE_BETWEEN_SAMPLES_MS);
-        const live = await this.#live();
-        if (live !== null) liveSizes.push(live);
+        const heap = await this.#heap();
+        if (heap !== null && (least === null || liveBytes(heap) < liveBytes(least))) least = heap;
       }
-      return {
-        minutes,
-        live: liveSizes.length === 0 ? null : Math.min(...liveSizes),
-        resident: residentOf(this.#options.pid),
-      };
+      const row = await this.#row({ minutes, isAtRest: true, heap: least });
+      return { minutes, live: toLive(least), resident: row.process.resident };
     } catch {
       return null;
     }
   }
 
   async #takeSample(startedAt: number): Promise<Sample> {
-    const { storage, pid, ended: countEnded } = this.#options;
-    // Read together, because the figures divide `disk` by `ended`. The heap may take a while.
-    const [disk, ended] = [await bytesOnDisk(storage), countEnded()];
     const minutes = (performance.now() - startedAt) / 60_000;
-    const live = await this.#live();
-    return {
-      minutes,
-      live,
-      resident: residentOf(pid),
-      own: process.memoryUsage().rss,
-      disk,
-      ended,
-    };
+    const heap = await this.#heap();
+    const { disk, ended, own, process } = await this.#row({ minutes, isAtRest: false, heap });
+    return { minutes, live: toLive(heap), resident: process.resident, own, disk, ended };
+  }
+
+  async #row(measured: Pick<SoakRow, "minutes" | "isAtRest" | "heap">): Promise<SoakRow> {
+    const { storage, pid, ended: countEnded, onRow } = this.#options;
+    // Read together, because the figures divide `disk` by `ended`.
+    const [disk, ended] = [await bytesOnDisk(storage), countEnded()];
+    const [own, figures] = [process.memoryUsage().rss, await processFigures(pid)];
+    const row = { ...measured, disk, ended, own, process: figures };
+    onRow?.(row);
+    return row;
   }
 
   /**
    * Makes one measurement at a time, through one connection. With two connections, the inspector
    * stops answering on both.
    */
-  #live(): Promise<number | null> {
+  #heap(): Promise<HeapFigures | null> {
     const measurement = this.#lastMeasurement.then(() => this.#measureHeap());
     this.#lastMeasurement = measurement.catch(() => undefined);
     return measurement;
   }
 
-  async #measureHeap(): Promise<number | null> {
+  async #measureHeap(): Promise<HeapFigures | null> {
     this.#probe ??= await this.#options.connect().catch(() => null);
-    const live = (await this.#probe?.live().catch(() => null)) ?? null;
-    if (live !== null) return live;
+    const heap = (await this.#probe?.heap().catch(() => null)) ?? null;
+    if (heap !== null) return heap;
     this.#probe?.close();
     this.#probe = null; // A new connection may get answers.
     return null;
   }
 }
+
+const toLive = (heap: HeapFigures | null): number | null =>
+  heap === null ? null : liveBytes(heap);
 
 /**
  * Bytes of the files below a folder. Files may be deleted meanwhile; `du` then reports an error and

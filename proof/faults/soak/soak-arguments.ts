@@ -1,4 +1,5 @@
 import { UsageError, wholeNumber } from "../../../local/command-line";
+import { MOST_RUNS_AT_ONCE } from "../runs/tool-ports";
 
 /** Default number of concurrent sessions. */
 export const SESSIONS = 50;
@@ -12,7 +13,7 @@ type SoakValues = { readonly soak?: string | undefined; readonly sessions?: stri
 
 /**
  * Parses the options of a soak, given by name. Throws `UsageError` for options that a soak does not
- * support, and for a duration that is not between one minute and one week.
+ * support, and for a duration or a number of sessions outside its limits.
  */
 export function parseSoakArguments(values: SoakValues): { minutes: number; sessions: number } {
   const others = Object.keys(values).filter((name) => !SUPPORTED.includes(name));
@@ -24,5 +25,8 @@ export function parseSoakArguments(values: SoakValues): { minutes: number; sessi
   if (minutes === null) throw new UsageError("--soak needs a duration in minutes.");
   if (minutes > MOST_MINUTES)
     throw new UsageError(`--soak is at most a week (${MOST_MINUTES} minutes), not ${minutes}.`);
-  return { minutes, sessions: wholeNumber("sessions", values.sessions, 1) ?? SESSIONS };
+  const sessions = wholeNumber("sessions", values.sessions, 1) ?? SESSIONS;
+  if (sessions > MOST_RUNS_AT_ONCE)
+    throw new UsageError(`--sessions is at most ${MOST_RUNS_AT_ONCE}, not ${sessions}.`);
+  return { minutes, sessions };
 }

@@ -316,4 +316,52 @@ export const STORAGE_FAULTS: readonly StorageFault[] = [
     kinds: ["story", "mixed", "rejected", "again"],
     from: withFailures(failing("relay", "fails", { match: "chunk", times: 4 })),
   },
+  {
+    row: "Relay",
+    name: "relays end at the end of replies",
+    kinds: ["story", "mixed", "again"],
+    from: withFailures(failing("relay", "fails", { match: "model end", times: 3 })),
+  },
+  {
+    row: "Relay",
+    name: "a relay ends before it sends a call of an HTTP tool",
+    kinds: ["tools", "story"],
+    from: withFailures(failing("relay", "fails", { match: "tool before" })),
+  },
+  {
+    row: "Relay",
+    name: "a relay ends when the headers of an HTTP tool arrive",
+    kinds: ["tools", "story"],
+    from: withFailures(failing("relay", "fails", { match: "tool headers" })),
+  },
+  {
+    row: "Relay",
+    name: "a relay ends in the middle of the response of an HTTP tool",
+    kinds: ["tools", "story"],
+    from: withFailures(failing("relay", "fails", { match: "tool chunk" })),
+  },
+  {
+    row: "Relay",
+    name: "a relay ends before it sends a request to a tool server",
+    kinds: ["served", "asked"],
+    from: withFailures(failing("relay", "fails", { match: "mcp before" })),
+  },
+  {
+    row: "Relay",
+    name: "a relay ends when the headers of a tool server arrive",
+    kinds: ["served", "asked"],
+    from: withFailures(failing("relay", "fails", { match: "mcp headers" })),
+  },
+  {
+    row: "Relay",
+    name: "a relay ends in the middle of the response of a tool server",
+    kinds: ["served", "asked"],
+    from: withFailures(failing("relay", "fails", { match: "mcp chunk" })),
+  },
+  {
+    row: "Relay",
+    name: "a relay ends at the end of the response of a tool server",
+    kinds: ["served", "asked"],
+    from: withFailures(failing("relay", "fails", { match: "mcp end" })),
+  },
 ];

@@ -31,6 +31,11 @@ it.each([
     message: '--sessions is a whole number from 1, not "0".',
   },
   {
+    name: "with more sessions than ports for their tool servers",
+    typed: { soak: "5", sessions: "51" },
+    message: "--sessions is at most 50, not 51.",
+  },
+  {
     name: "with a selection of faults",
     typed: { soak: "5", only: "D1" },
     message: "--soak does not support --only. It supports --sessions and --seed.",

@@ -5,72 +5,23 @@ import {
   type Sample,
   type SoakFigures,
   shortcomings,
+  verdictOf,
 } from "../soak/figures";
 import { toRestLine, toSampleLine, toSoakReport } from "../soak/report";
-import { theilSen } from "../soak/theil-sen";
 
 /** Alternates, so that neighbours show no trend. */
 const noise = (at: number): number => ((at * 7) % 11) / 11 - 0.5;
 
-describe("a slope by Theil and Sen", () => {
-  const line = (count: number, y: (x: number) => number) =>
-    Array.from({ length: count }, (_, x) => ({ x, y: y(x) }));
-
-  it.each([
-    { name: "is that of a line", points: line(20, (x) => 2 * x + 5), each: 2, low: 2, high: 2 },
-    { name: "is zero without growth", points: line(20, () => 5), each: 0, low: 0, high: 0 },
-    {
-      name: "is robust against outliers",
-      points: line(21, (x) => (x % 7 === 3 ? 10_000 : 2 * x)),
-      each: 2,
-    },
-    {
-      name: "ignores pairs with equal x",
-      points: [...line(5, (x) => x), { x: 0, y: 0 }],
-      each: 1,
-    },
-    // With four points every order is likely, so the interval is the full range.
-    {
-      name: "has the full range as interval for few points",
-      points: line(4, (x) => x * x),
-      each: 3,
-      low: 1,
-      high: 5,
-    },
-  ])("$name", ({ points, name: _, ...wanted }) => {
-    expect(theilSen(points)).toMatchObject(wanted);
-  });
-
-  it.each([
-    { name: "two points", points: line(2, (x) => x) },
-    { name: "points with equal x", points: line(9, (y) => y).map(({ y }) => ({ x: 1, y })) },
-  ])("is unknown for $name", ({ points }) => {
-    expect(theilSen(points)).toBeNull();
-  });
-
-  it("has an interval that contains the true slope and gets narrower", () => {
-    const width = (count: number) => {
-      const slope = theilSen(line(count, (x) => 0.5 * x + 20 * noise(x)));
-      expect(slope?.low).toBeLessThan(0.5);
-      expect(slope?.high).toBeGreaterThan(0.5);
-      return (slope?.high ?? 0) - (slope?.low ?? 0);
-    };
-    expect(width(200)).toBeLessThan(width(30) / 5);
-  });
-
-  // From the tables of Kendall's S: for ten points, 21 more pairs in one direction than in the
-  // other occur by chance in one of twenty cases.
-  it("has Sen's symmetric interval", () => {
-    const slopes = Array.from({ length: 10 }, (_, x) => ({ x, y: x + 3 * noise(x) }));
-    const all = slopes.flatMap((one, at) =>
-      slopes.slice(at + 1).map((two) => (two.y - one.y) / (two.x - one.x)),
-    );
-    all.sort((a, b) => a - b);
-    expect(theilSen(slopes)).toMatchObject({ low: all[11], high: all[33] });
-  });
-});
-
 const MB = 1_000_000;
+/** Random numbers from 0 to 1 by a fixed seed. */
+const chanceOf = (seed: number) => {
+  let state = seed * 2_654_435_761 + 1;
+  return () => {
+    state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0;
+    return state / 2 ** 32;
+  };
+};
+
 type Shape = {
   minutes: number;
   heapPerHour?: number;
@@ -250,13 +201,6 @@ describe("growth", () => {
 
   // The disk use per session is random, so the sum drifts although nothing grows. Fixed seeds
   // decide how often that counts as growth.
-  const chanceOf = (seed: number) => {
-    let state = seed * 2_654_435_761 + 1;
-    return () => {
-      state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0;
-      return state / 2 ** 32;
-    };
-  };
   const someKb = (seed: number, of: (ended: number) => number) => {
     const chance = chanceOf(seed);
     return (ended: number) => of(ended) * (0.7 + 0.6 * chance());
@@ -288,6 +232,57 @@ describe("growth", () => {
   });
 });
 
+describe("a leak of the heap", () => {
+  const SESSIONS_PER_MINUTE = 25;
+  /** Repeats, so that the share of wrong verdicts shows. */
+  const SOAKS = 200;
+  /** The spread of samples at rest and with active sessions, in MB, as in soaks of an hour. */
+  const SPREAD = { atRest: 0.3, active: 6 };
+
+  /** Draws with a normal distribution, by a fixed seed. */
+  const normalOf = (seed: number) => {
+    const chance = chanceOf(seed);
+    for (let warmUp = 0; warmUp < 9; warmUp += 1) chance();
+    return () => Array.from({ length: 12 }, chance).reduce((sum, one) => sum + one, -6);
+  };
+
+  /** Two hours with a leak in each session. Returns the verdicts at rest and of the minutes. */
+  function verdictsOf(leakedBytes: number, seed: number) {
+    const draw = normalOf(seed);
+    const heap = (minutes: number, spread: number) =>
+      30 * MB + leakedBytes * SESSIONS_PER_MINUTE * minutes + spread * MB * draw();
+    const atRest = Array.from({ length: 11 }, (_, at) => {
+      const minutes = at * 12;
+      return { minutes, live: heap(minutes, SPREAD.atRest), resident: 0 };
+    });
+    const samples = samplesOf({ minutes: 120 }).map((sample) => ({
+      ...sample,
+      live: heap(sample.minutes, SPREAD.active),
+    }));
+    const slopes = growthOf({ samples, atRest, minutes: 120 });
+    return { atRest: verdictOf(slopes.heap), active: verdictOf(slopes.activeHeap) };
+  }
+
+  it.each([
+    { leak: 0, atRest: [0, 0.06], active: [0, 0.06] },
+    { leak: 250, atRest: [0.3, 1], active: [0, 0.3] },
+    { leak: 1_000, atRest: [1, 1], active: [0.15, 1] },
+    { leak: 4_000, atRest: [1, 1], active: [1, 1] },
+  ] as const)("of $leak bytes per session is found", ({ leak, ...shares }) => {
+    const all = Array.from({ length: SOAKS }, (_, seed) => verdictsOf(leak, seed));
+    for (const which of ["atRest", "active"] as const) {
+      const share = all.filter((verdicts) => verdicts[which] === "growth").length / SOAKS;
+      const [least, most] = shares[which];
+      expect(share, which).toBeGreaterThanOrEqual(least);
+      expect(share, which).toBeLessThanOrEqual(most);
+    }
+  });
+
+  it("cannot be told from too few samples", () => {
+    expect(verdictOf(null)).toBe("unknown");
+  });
+});
+
 describe("the report", () => {
   it("has the figures", () => {
     const figures = figuresOf({ minutes: 60, jitter: 0, heapPerHour: 0.5 });
@@ -298,10 +293,13 @@ describe("the report", () => {
       "                 1 of 3: alarms cannot be set",
       "                 4 of 4: objects are reset",
       "Broken promises  0",
-      "Heap at rest     from 30.0 MB to 30.5 MB; 0.50 MB an hour (0.50 to 0.50, of 11 samples) (aim: 1 at most)",
+      "Heap at rest     from 30.0 MB to 30.5 MB; 0.50 MB an hour (0.50 to 0.50, of 11 samples): it grows (aim: 1 at most)",
       "                 20.0 MB before the first session; at most 48.2 MB with active sessions, garbage included",
-      "Process          from 200.0 MB to 200.0 MB; 0.00 MB an hour (0.00 to 0.00, of 11 samples)",
-      "This command     from 300.0 MB to 300.0 MB; 0.00 MB an hour (0.00 to 0.00, of 55 samples)",
+      expect.stringMatching(
+        /^Heap under load {2}-?\d+\.\d\d MB an hour \(-\d.*, of 55 samples\): not distinguishable from none$/,
+      ),
+      "Process          from 200.0 MB to 200.0 MB; 0.00 MB an hour (0.00 to 0.00, of 11 samples): not distinguishable from none",
+      "This command     from 300.0 MB to 300.0 MB; 0.00 MB an hour (0.00 to 0.00, of 55 samples): not distinguishable from none",
       "On disk          from 0.0 MB to 360.0 MB; 100 kB for each session that ended, for every thousand 0.0 kB (0.0 to 0.0) more",
       "Seed             7",
       "",

@@ -14,6 +14,7 @@ import { ResourceSampler } from "../soak/resource-sampler";
 import { startToolServer, type ToolServer } from "../../../simulated/providers/tool-server";
 
 const URL = "http://127.0.0.1:1";
+const HEAP = { used: 5, buffers: 2, embedder: 1, total: 8 };
 let folder = "";
 let tools: ToolServer;
 let ledger: LedgerLog;
@@ -222,7 +223,7 @@ describe("samples", () => {
       const close = () => {
         connections.open -= 1;
       };
-      return { live: async () => (connections.open === 1 ? 7 : null), close };
+      return { heap: async () => (connections.open === 1 ? HEAP : null), close };
     };
     const over = new AbortController();
     const all = sampler({ url, connect });
