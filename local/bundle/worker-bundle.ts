@@ -1,3 +1,4 @@
+import { randomUUID } from "node:crypto";
 import { mkdir, readdir, readFile, rename, rm, stat, utimes, writeFile } from "node:fs/promises";
 import path from "node:path";
 import { sha256 } from "../sha256";
@@ -36,7 +37,7 @@ async function build(
   input: { entry: string; isReadable: boolean },
 ): Promise<string> {
   const startedAt = Date.now();
-  const temporaryFolder = path.join(`${entryFolder}-draft`, `${process.pid}-${startedAt}`);
+  const temporaryFolder = path.join(`${entryFolder}-draft`, randomUUID());
   await mkdir(path.dirname(temporaryFolder), { recursive: true });
   const { inputs } = await buildWorker({ ...input, folder: temporaryFolder, sourceMaps: false });
   const files = [...TOOLS, ...Object.keys(inputs)];

@@ -34,3 +34,9 @@ it("a bundle is reused until an imported file changes", async () => {
   expect(second).not.toBe(first);
   expect(await textIn(second)).toContain("another-word");
 });
+
+it("bundles of one entry that are built at the same moment do not disturb each other", async () => {
+  const entry = writeEntry("a-word-of-many");
+  const bundles = await Promise.all(Array.from({ length: 4 }, () => bundleOf(entry)));
+  for (const bundle of bundles) expect(await textIn(bundle)).toContain("a-word-of-many");
+});
