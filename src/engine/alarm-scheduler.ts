@@ -12,7 +12,7 @@ const LATE_ALARM_MS = 2_000;
  * Longer than the watchdog, so that the alarm fires first. The platform limits the processor time
  * of each event, and an alarm is an event; a timer in memory is not.
  */
-const LONGEST_TIMER_MS = WATCHDOG_MS + LATE_ALARM_MS;
+export const LONGEST_TIMER_MS = WATCHDOG_MS + LATE_ALARM_MS;
 
 /**
  * The shortest time until an alarm. If the handler of an alarm sets the next alarm to the current
