@@ -25,8 +25,8 @@ export type Mutant = {
 export type InstrumentedCode = { mutants: Mutant[]; sources: ReadonlyMap<string, string> };
 
 /**
- * Puts all mutants of a folder's TypeScript files into the code at once, so that all
- * mutants share one bundle.
+ * Puts all mutants of a folder's TypeScript files into the code at once, so that all mutants share
+ * one bundle.
  */
 export async function instrument(folder: string): Promise<InstrumentedCode> {
   const names = (await readdir(folder, { recursive: true }))

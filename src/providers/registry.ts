@@ -294,8 +294,8 @@ export const OPERATOR_VARIABLES: readonly string[] = [
 export type KeyReport = { type: string; name: string; keyNames: readonly string[]; set: boolean };
 
 /**
- * One entry per supported type that has a host. An entry reports whether the stored keys
- * include a key for the type. Pure. The report is printed when the service starts.
+ * One entry per supported type that has a host. An entry reports whether the stored keys include a
+ * key for the type. Pure. The report is printed when the service starts.
  */
 export function keyReport(storedKeys: readonly string[]): KeyReport[] {
   return servedTypes().flatMap(([type, { name, host }]) => {
