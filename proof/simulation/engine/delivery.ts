@@ -50,7 +50,7 @@ export class Delivery {
 
   /** Ends the connection because its relay was lost. */
   loseRelay(): void {
-    this.request.isRelayLost = this.#isOpen;
+    if (this.#isOpen) this.request.relayLostAt = this.#options.time.now;
     this.#lose();
   }
 

@@ -188,14 +188,15 @@ function mostWaiting(requests: ReturnType<typeof requestsOf>): number {
 
 /**
  * A call that ended because its relay was lost is an interrupted call: neither a failure of its
- * provider nor a complete reply.
+ * provider nor a complete reply. The connection of a call may outlive the call, so only a loss that
+ * came before the call's end counts.
  */
 export const lostRelaysInterrupt: OutsideCheck = ({ log, platform }) => {
   const requests = platform.providers.received.filter(({ kind }) => kind !== "stop");
   const lastRequests = new Map(requests.map((request) => [request.call, request]));
   return log.flatMap((event) =>
     event.type === "call.failed" &&
-    lastRequests.get(event.call)?.isRelayLost &&
+    (lastRequests.get(event.call)?.relayLostAt ?? Number.POSITIVE_INFINITY) <= event.at &&
     !isInterruption(event.class)
       ? [`${event.call}, whose relay was lost, failed as ${event.class}`]
       : [],

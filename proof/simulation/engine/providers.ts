@@ -94,7 +94,7 @@ export class Providers {
         agent,
         call,
         relay,
-        isRelayLost: false,
+        relayLostAt: null,
         kind: init?.method === "GET" ? "rest" : url.pathname.endsWith("/cancel") ? "stop" : "reply",
         stage: null,
         body: sentText(init?.body),
@@ -130,7 +130,7 @@ export class Providers {
             latest = request;
             return response;
           },
-          wasLost: async () => latest?.isRelayLost ?? false,
+          wasLost: async () => typeof latest?.relayLostAt === "number",
         };
       },
     };

@@ -10,8 +10,8 @@ export type ReceivedRequest = {
   call: string;
   /** Number of the relay that sent the request. */
   relay: number;
-  /** Whether the request ended because its relay was lost. */
-  isRelayLost: boolean;
+  /** When the request ended because its relay was lost; `null` if it did not. */
+  relayLostAt: number | null;
   /** Asks for a new reply or for the rest of a background reply, or stops a background reply. */
   kind: "reply" | "rest" | "stop";
   /** `null` if the provider could not read the request. */
