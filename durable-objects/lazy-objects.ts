@@ -28,6 +28,10 @@ export class SessionObject extends DurableObject<Env> implements SessionObjectAp
     });
   }
 
+  prepare() {
+    return this.#loaded.prepare();
+  }
+
   create(...args: Args<"create">) {
     return this.#loaded.create(...args);
   }

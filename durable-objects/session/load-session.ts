@@ -17,7 +17,7 @@ import { TenantLink } from "./admission/tenant-link";
 import { ModelCalls } from "./calls/model-calls";
 import { probedNetwork } from "./calls/model-network";
 import { RateWaits } from "./calls/rate-waits";
-import { Relays } from "./calls/relays";
+import type { Relays } from "./calls/relays";
 import { TeamKeys } from "./calls/team-keys";
 import { composeSession, createEngine, type SessionParts } from "./compose";
 import { StorageQueue } from "./files/storage-queue";
@@ -38,6 +38,9 @@ export type Session = SessionParts & {
 /** The data that a session is created with. `team` is JSON with sealed keys. */
 export type SessionMeta = { tenant: string; session_id: string; team: string };
 
+/** The object that a session lives in, and the object's relays. */
+type SessionHome = { ctx: DurableObjectState; env: Env; relays: Relays };
+
 /** A session's dependencies outside its own storage. */
 type SessionDependencies = {
   env: Env;
@@ -49,22 +52,23 @@ type SessionDependencies = {
 };
 
 /** Creates the tables of a session, and loads it. */
-export function createSession(ctx: DurableObjectState, env: Env, meta: SessionMeta): Session {
-  const { sql } = ctx.storage;
+export function createSession(home: SessionHome, meta: SessionMeta): Session {
+  const { storage } = home.ctx;
+  const { sql } = storage;
   const rows = { ...meta, secret: randomBytes(32).toString("hex") };
-  ctx.storage.transactionSync(() => {
+  storage.transactionSync(() => {
     createTables(sql);
     for (const [key, value] of Object.entries(rows))
       sql.exec("INSERT INTO meta (key, value) VALUES (?, ?)", key, value);
   });
-  return loadSession(ctx, env);
+  return loadSession(home);
 }
 
 /**
  * Builds a session from its tables and the deployment's bindings. The session does nothing before
  * its engine boots.
  */
-export function loadSession(ctx: DurableObjectState, env: Env): Session {
+export function loadSession({ ctx, env, relays }: SessionHome): Session {
   const { sql } = ctx.storage;
   const rows = sql.exec<{ key: string; value: string }>("SELECT key, value FROM meta").toArray();
   const meta = new Map(rows.map(({ key, value }) => [key, value]));
@@ -80,8 +84,7 @@ export function loadSession(ctx: DurableObjectState, env: Env): Session {
     ...{ sandboxes: env.SANDBOX, place: commandsOf(env), session: place.session, team },
   });
   const dependencies = {
-    ...{ env, place, teamKeys, containers, storageQueue: new StorageQueue() },
-    relays: new Relays(env.RELAYS),
+    ...{ env, place, teamKeys, containers, relays, storageQueue: new StorageQueue() },
   };
   const parts = partsOf(ctx, { sessionId: place.session, team, boot, nonce }, dependencies);
   const tools = toolsOf(parts, dependencies);

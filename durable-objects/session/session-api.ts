@@ -106,6 +106,11 @@ export const CALLER_KEY_HEADER = "x-caller-key";
 /** The methods of a session, for callers of one tenant. */
 type SessionApi = {
   /**
+   * Loads the session's object and its first relay, and stores nothing. To be called, without
+   * waiting for it, before something slow that precedes `create`.
+   */
+  prepare(): Promise<void>;
+  /**
    * Creates the session with its team and starts its first turn. Idempotent: a repeated call
    * confirms the turn.
    */

@@ -9,6 +9,7 @@ import {
 } from "../../src/protocol/stream-request";
 import { Admission } from "./admission/admission";
 import { stopSession } from "./compose";
+import { Relays } from "./calls/relays";
 import { createSession, loadSession, type Session } from "./load-session";
 import {
   CALLER_KEY_HEADER,
@@ -38,27 +39,34 @@ const STREAM_HEADERS = {
  * stored log.
  */
 export class SessionObject extends DurableObject<Env> implements SessionObjectApi {
+  readonly #relays: Relays;
   readonly #admission: Admission;
   #session: Session | null = null;
   #isErased = false;
 
   constructor(ctx: DurableObjectState, env: Env) {
     super(ctx, env);
+    const relays = new Relays(env.RELAYS);
+    this.#relays = relays;
     this.#admission = new Admission({
-      env,
+      ...{ env, relays },
       sql: ctx.storage.sql,
       waitUntil: (work) => ctx.waitUntil(work),
       current: () => this.#session,
       isErased: () => this.#isErased,
       create: (meta) => {
-        this.#session = createSession(ctx, env, meta);
+        this.#session = createSession({ ctx, env, relays }, meta);
         return this.#session;
       },
     });
     if (!tablesExist(ctx.storage.sql)) return;
     createTables(ctx.storage.sql);
-    this.#session = loadSession(ctx, env);
+    this.#session = loadSession({ ctx, env, relays });
     this.#session.engine.boot();
+  }
+
+  async prepare(): Promise<void> {
+    this.#relays.prepare();
   }
 
   create(

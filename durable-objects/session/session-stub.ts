@@ -16,6 +16,7 @@ export function sessionStub(
   const { tenant, keyId } = caller;
   const object = namespace.get(namespace.idFromName(sessionName(masterKey, tenant, id)));
   return {
+    prepare: () => object.prepare(tenant),
     create: (...args) => object.create(tenant, ...args),
     startTurn: (...args) => object.startTurn(tenant, ...args),
     cancel: () => object.cancel(tenant),

@@ -12,6 +12,7 @@ import { noSecrets } from "../builders/no-secrets";
 function responseTo(thrown: Error): Promise<Response> {
   const fail = () => Promise.reject(thrown);
   const stub: SessionStub = {
+    prepare: fail,
     create: fail,
     startTurn: fail,
     cancel: fail,

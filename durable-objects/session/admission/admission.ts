@@ -4,6 +4,7 @@ import { type QuestionAttachments, turnRefusal } from "../../../src/coordination
 import type { Env } from "../../../src/env";
 import type { PinnedContext } from "../../../src/protocol/events";
 import { contextServices } from "../../shared/context-services";
+import type { Relays } from "../calls/relays";
 import { TeamKeys } from "../calls/team-keys";
 import { attachmentStore, type Session, type SessionMeta } from "../load-session";
 import type { StartedTurn, StartRefusal, StartTurn } from "../session-api";
@@ -13,6 +14,7 @@ import type { Sql } from "../object-storage";
 
 type Options = {
   env: Env;
+  relays: Pick<Relays, "prepare">;
   sql: Sql;
   waitUntil: (work: Promise<unknown>) => void;
   /** The current session: another request may create or erase it during any `await`. */
@@ -116,7 +118,8 @@ export class Admission {
     link: TenantLink,
     { number, turn, team, attached, tenant, sessionId }: RequestedTurn,
   ) {
-    const { env, current, waitUntil } = this.#options;
+    const { env, relays, current, waitUntil } = this.#options;
+    relays.prepare();
     const pinned = await pinnedContexts(
       contextServices(env).pins,
       { tenant, session: sessionId, turn: number },

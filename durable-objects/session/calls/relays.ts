@@ -73,6 +73,15 @@ export class Relays {
     };
   }
 
+  /**
+   * Creates the first relay before a call needs it, if it does not exist. To be called when a turn
+   * is requested: the relay then comes into being while the turn waits for its grant.
+   */
+  prepare(): void {
+    const isPrepared = this.#namespace.get(this.#idOf(0)).instance();
+    void isPrepared.catch(() => undefined); // the call that needs the relay sees the error
+  }
+
   #idOf(number: number): DurableObjectId {
     const known = this.#ids.get(number);
     if (known) return known;

@@ -70,6 +70,8 @@ export async function beginStart(
   const createdAt = Date.now();
   const session = { tenant, id, createdAt, question };
   const { index, claims } = context.env.stored;
+  const stub = context.env.session(context.var.principal, id);
+  void stub.prepare().catch(() => undefined); // `create` sees the error
   if (key) {
     const claim = {
       body_hash: key.bodyHash,
@@ -84,7 +86,7 @@ export async function beginStart(
     );
   }
   await index.add(session);
-  return { id, stub: context.env.session(context.var.principal, id), warnings, isConfirmed: false };
+  return { id, stub, warnings, isConfirmed: false };
 }
 
 /**
