@@ -167,10 +167,19 @@ function loadTeam(sql: SqlStorage, stored: string, keys: TeamKeys): Team {
   return renewed ?? team;
 }
 
-const nonceOf =
-  (secret: string): SessionFacts["nonce"] =>
-  (turn, attempt, agent) =>
-    createHmac("sha256", secret).update(`${turn} ${attempt} ${agent}`).digest("hex").slice(0, 16);
+/** The nonces of a session. Those of the latest attempt are kept: every message needs one. */
+function nonceOf(secret: string): SessionFacts["nonce"] {
+  const latest = { attempt: "", nonces: new Map<number, string>() };
+  return (turn, attempt, agent) => {
+    const key = `${turn} ${attempt}`;
+    if (latest.attempt !== key) Object.assign(latest, { attempt: key, nonces: new Map() });
+    const known = latest.nonces.get(agent);
+    if (known !== undefined) return known;
+    const nonce = createHmac("sha256", secret).update(`${key} ${agent}`).digest("hex").slice(0, 16);
+    latest.nonces.set(agent, nonce);
+    return nonce;
+  };
+}
 
 /**
  * The store of a session's attachments. `storageQueue`: the session's storage queue; omitted if

@@ -5,8 +5,11 @@ export type Release = () => void;
 type OnYield = (() => void) | null;
 
 type Waiter = { onYield: OnYield; grant: () => void };
-/** `isDue`: it has held its permit for `maxHoldMs`. `isAsked`: it was asked to yield. */
-type Holder = { onYield: OnYield; isAsked: boolean; isDue: boolean };
+/**
+ * `since`: when it got its permit, in unix ms. `isDue`: it has held its permit for `maxHoldMs`.
+ * `isAsked`: it was asked to yield.
+ */
+type Holder = { onYield: OnYield; since: number; isDue: boolean; isAsked: boolean };
 
 /**
  * Admits `size` holders at a time; further requests wait in order. If a holder has had its permit
@@ -23,6 +26,8 @@ export class Semaphore {
   readonly #waiters: Waiter[] = [];
   /** In the order of their grants. */
   readonly #holders = new Set<Holder>();
+  /** Set only while a request waits, because most permits are granted at once. */
+  #timer: ReturnType<typeof setTimeout> | null = null;
 
   constructor(size: number, maxHoldMs: number) {
     this.#size = size;
@@ -33,15 +38,22 @@ export class Semaphore {
   async acquire(signal: AbortSignal, onYield: OnYield): Promise<Release> {
     signal.throwIfAborted();
     const { promise, resolve, reject } = Promise.withResolvers<Release>();
-    const waiter = { onYield, grant: () => resolve(this.#hold(onYield)) };
+    let granted: Release | null = null;
+    const grant = () => {
+      granted = this.#hold(onYield);
+      resolve(granted);
+    };
+    const waiter = { onYield, grant };
+    this.#waiters.push(waiter);
+    this.#grant();
+    if (granted) return granted;
     const onAbort = () => {
       const index = this.#waiters.indexOf(waiter);
       if (index >= 0) this.#waiters.splice(index, 1);
+      this.#askToYield();
       reject(signal.reason);
     };
-    this.#waiters.push(waiter);
     signal.addEventListener("abort", onAbort, { once: true });
-    this.#grant();
     try {
       return await promise;
     } finally {
@@ -50,14 +62,9 @@ export class Semaphore {
   }
 
   #hold(onYield: OnYield): Release {
-    const holder: Holder = { onYield, isAsked: false, isDue: false };
+    const holder: Holder = { onYield, since: Date.now(), isDue: false, isAsked: false };
     this.#holders.add(holder);
-    const timer = setTimeout(() => {
-      holder.isDue = true;
-      this.#askToYield();
-    }, this.#maxHoldMs);
     return () => {
-      clearTimeout(timer);
       if (this.#holders.delete(holder)) this.#grant();
     };
   }
@@ -84,17 +91,26 @@ export class Semaphore {
   }
 
   /**
-   * Asks holders to yield. Looks at the waiters again after each holder: a holder may release its
-   * permit at once, and then there are fewer waiters.
+   * Asks due holders to yield, and waits for the next one to become due. Looks at the waiters again
+   * after each holder: a holder may release its permit at once, and then there are fewer waiters.
    */
   #askToYield(): void {
+    if (this.#timer !== null) clearTimeout(this.#timer);
+    this.#timer = null;
     const holders = [...this.#holders];
     const waiterCount = this.#waiters.filter((waiter) => waiter.onYield !== null).length;
     if (waiterCount <= holders.filter(({ isAsked }) => isAsked).length) return;
-    const oldest = holders.find(
-      (holder) => holder.onYield !== null && holder.isDue && !holder.isAsked,
-    );
+    const oldest = holders.find((holder) => holder.onYield !== null && !holder.isAsked);
     if (!oldest) return;
+    // If the wall clock is set back, nobody waits longer than `maxHoldMs`.
+    const remainingMs = Math.min(oldest.since + this.#maxHoldMs - Date.now(), this.#maxHoldMs);
+    if (!oldest.isDue && remainingMs > 0) {
+      this.#timer = setTimeout(() => {
+        oldest.isDue = true;
+        this.#askToYield();
+      }, remainingMs);
+      return;
+    }
     oldest.isAsked = true;
     oldest.onYield?.();
     this.#askToYield();

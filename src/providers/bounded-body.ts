@@ -1,5 +1,5 @@
-import { END_WAIT_MS, MAX_JSON_BYTES, MAX_LINE_BYTES, MAX_REPLY_BYTES } from "./call-limits";
-import { ProviderError } from "./provider";
+import { MAX_JSON_BYTES, MAX_LINE_BYTES, MAX_REPLY_BYTES } from "./call-limits";
+import { ProviderError, type TransportHooks } from "./provider";
 
 const LINE_FEED = 10;
 const CARRIAGE_RETURN = 13;
@@ -45,11 +45,13 @@ export function boundedBody(
 
 /**
  * Does the same for readers that accept an async iterable, such as the SDKs. A second
- * `ReadableStream` would cost a fifth of the CPU time of reading a reply.
+ * `ReadableStream` would cost a fifth of the CPU time of reading a reply. `readEnd` is called if
+ * the iteration stops before the end of the body.
  */
 export function boundedChunks(
   body: ReadableStream<Uint8Array>,
   onBytes: () => void,
+  readEnd: TransportHooks["readEnd"],
 ): AsyncIterableIterator<Uint8Array> {
   const reader = body.getReader();
   const bounds = createBounds(STREAM_LIMITS);
@@ -66,31 +68,13 @@ export function boundedChunks(
       return { done, value };
     },
     async return() {
-      void readEnd(reader);
+      readEnd(reader);
       return { done: true, value: undefined };
     },
     [Symbol.asyncIterator]() {
       return this;
     },
   };
-}
-
-/**
- * Reads the end of a body whose reader needs no more of it. After a complete reply only the end is
- * left. To read it is cheaper than to cancel the body, and the connection stays open for the next
- * call. A body that does not end at once is cancelled.
- */
-async function readEnd(reader: ReadableStreamDefaultReader<Uint8Array>): Promise<void> {
-  const cancel = () => void reader.cancel().catch(() => undefined);
-  const timer = setTimeout(cancel, END_WAIT_MS);
-  try {
-    const { done } = await reader.read();
-    if (!done) cancel();
-  } catch {
-    // The connection is closed already.
-  } finally {
-    clearTimeout(timer);
-  }
 }
 
 function createBounds({ lineBytes, totalBytes }: Limits) {

@@ -163,6 +163,8 @@ export type TransportHooks = {
    * with the reason of this signal.
    */
   yieldSignal: AbortSignal;
+  /** Takes over a body of which no more is needed, and releases its connection soon. */
+  readEnd: (reader: ReadableStreamDefaultReader<Uint8Array>) => void;
 };
 
 export type ProviderOptions = {

@@ -63,7 +63,9 @@ export function transport(
     }
     // SDKs accept any async iterable as `body`
     const events = new Response(null, { status, headers: received });
-    return Object.defineProperty(events, "body", { value: boundedChunks(response.body, onBytes) });
+    return Object.defineProperty(events, "body", {
+      value: boundedChunks(response.body, onBytes, hooks.readEnd),
+    });
   };
 }
 

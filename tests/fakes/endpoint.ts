@@ -1,3 +1,4 @@
+import { BodyEnds } from "../../src/providers/body-ends";
 import { findHost } from "../../src/providers/hosts";
 import type { ProviderOptions, TransportHooks } from "../../src/providers/provider";
 
@@ -9,6 +10,7 @@ export const NO_HOOKS: TransportHooks = {
   onFailure: () => undefined,
   onHeaders: () => undefined,
   yieldSignal: new AbortController().signal,
+  readEnd: (reader) => new BodyEnds().read(reader),
 };
 
 /** An endpoint with the defaults for its URL, and with the options of a test. */

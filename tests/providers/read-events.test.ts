@@ -78,12 +78,15 @@ describe("the events of a stream", () => {
 });
 
 describe("the body", () => {
+  const chunksOf = (body: ReadableStream<Uint8Array>) =>
+    boundedChunks(
+      body,
+      () => undefined,
+      (reader) => void reader.cancel(),
+    );
   const silent = (onCancel: () => void) => new ReadableStream<Uint8Array>({ cancel: onCancel });
   const drain = async (body: ReadableStream<Uint8Array>, signal: AbortSignal) => {
-    for await (const _ of readEvents(
-      boundedChunks(body, () => undefined),
-      signal,
-    ));
+    for await (const _ of readEvents(chunksOf(body), signal));
   };
 
   it("is released when reading is aborted", async () => {
@@ -108,11 +111,7 @@ describe("the body", () => {
       start: (controller) => controller.enqueue(new TextEncoder().encode("data: 1\n\n")),
       cancel: () => cancelled.resolve(),
     });
-    for await (const _ of readEvents(
-      boundedChunks(body, () => undefined),
-      NEVER,
-    ))
-      break;
+    for await (const _ of readEvents(chunksOf(body), NEVER)) break;
     await cancelled.promise;
   });
 });

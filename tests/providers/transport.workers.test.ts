@@ -3,6 +3,7 @@ import { inProvidersWords, isUnsent, type Network } from "../../durable-objects/
 import { performCall } from "../../src/agents/perform-call";
 import { addressGuard } from "../../src/outgoing/address-guard";
 import type { Resolve } from "../../src/outgoing/names";
+import { BodyEnds } from "../../src/providers/body-ends";
 import {
   type ModelRequest,
   ProviderError,
@@ -40,6 +41,7 @@ function hooksOf(guard: TransportHooks["guard"]) {
     },
     onHeaders: () => void counted.headers++,
     yieldSignal: yieldController.signal,
+    readEnd: (reader) => new BodyEnds().read(reader),
   };
   const yieldSlot = () =>
     yieldController.abort(new ProviderError("transient", "timeout", YIELD_MESSAGE));

@@ -50,25 +50,15 @@ export class CallStore {
 
   #write(place: RoundPlace, records: readonly CallRecord[]): void {
     const { turn, attempt, agent, round } = place;
-    let part = this.#countParts(place);
-    for (const body of toChunks(records)) {
+    for (const body of toChunks(records))
       this.#sql.exec(
-        "INSERT INTO calls (turn, attempt, agent, round, part, body) VALUES (?, ?, ?, ?, ?, ?)",
+        "INSERT INTO calls (turn, attempt, agent, round, part, body) SELECT ?1, ?2, ?3, ?4, coalesce(max(part) + 1, 0), ?5 FROM calls WHERE turn = ?1 AND attempt = ?2 AND agent = ?3 AND round = ?4",
         turn,
         attempt,
         agent,
         round,
-        part,
         body,
       );
-      part += 1;
-    }
-  }
-
-  #countParts({ turn, attempt, agent, round }: RoundPlace): number {
-    const query =
-      "SELECT coalesce(max(part) + 1, 0) AS parts FROM calls WHERE turn = ? AND attempt = ? AND agent = ? AND round = ?";
-    return this.#sql.exec<{ parts: number }>(query, turn, attempt, agent, round).one().parts;
   }
 }
 

@@ -10,6 +10,7 @@ import type { Backend, TeamAgent } from "../../../src/config/team";
 import type { ModelCallEffect } from "../../../src/coordination";
 import type { DeltaKind } from "../../../src/protocol/events";
 import type { CallSlot, StreamInputs } from "../../../src/engine/ports";
+import { BodyEnds } from "../../../src/providers/body-ends";
 import { CALL_TIME_LIMITS } from "../../../src/providers/call-limits";
 import type { Provider, ResumePoint, TransportHooks } from "../../../src/providers/provider";
 import { createProvider, hostById } from "../../../src/providers/registry";
@@ -53,6 +54,7 @@ export type Listeners = Pick<CallOptions, "onDelta" | "onResumePoint">;
  */
 export class ReplyStreams {
   readonly #options: Options;
+  readonly #ends = new BodyEnds();
 
   constructor(options: Options) {
     this.#options = options;
@@ -150,6 +152,7 @@ export class ReplyStreams {
       },
       onHeaders: slot.onHeaders,
       yieldSignal: slot.yieldSignal,
+      readEnd: (reader) => this.#ends.read(reader),
     };
   }
 

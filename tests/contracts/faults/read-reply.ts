@@ -82,7 +82,7 @@ export async function readReply(
     timeout.promise,
   ]);
   clearTimeout(timer);
-  for (let waitedMs = 0; waitedMs < 2 * END_WAIT_MS && !source.state().released; waitedMs += 10)
+  for (let waitedMs = 0; waitedMs < 3 * END_WAIT_MS && !source.state().released; waitedMs += 10)
     await sleep(10);
   OPEN_CONNECTIONS.delete(source);
   const { released, taken } = source.state();
