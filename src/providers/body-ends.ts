@@ -9,14 +9,13 @@ type Reader = ReadableStreamDefaultReader<Uint8Array>;
  * timer serves all bodies of a session, because a timer per call costs more than the read.
  */
 export class BodyEnds {
-  /** The bodies that are read, with the time at which their reading began, in unix ms. */
-  readonly #open = new Map<Reader, number>();
-  #timer: ReturnType<typeof setTimeout> | null = null;
+  readonly #open = new Set<Reader>();
+  #isTimed = false;
 
   /** Reads the end of a body in the background. */
   read(reader: Reader): void {
-    this.#open.set(reader, Date.now());
-    this.#timer ??= setTimeout(() => this.#cancelOld(), END_WAIT_MS);
+    this.#open.add(reader);
+    if (!this.#isTimed) this.#cancelLater();
     reader
       .read()
       .then(({ done }) => {
@@ -26,10 +25,15 @@ export class BodyEnds {
       .finally(() => this.#open.delete(reader));
   }
 
-  #cancelOld(): void {
-    const now = Date.now();
-    for (const [reader, since] of this.#open) if (now - since >= END_WAIT_MS) cancel(reader);
-    this.#timer = this.#open.size > 0 ? setTimeout(() => this.#cancelOld(), END_WAIT_MS) : null;
+  /** Cancels the bodies that are open now, unless they end in time. */
+  #cancelLater(): void {
+    const bodies = [...this.#open];
+    this.#isTimed = true;
+    setTimeout(() => {
+      this.#isTimed = false;
+      for (const body of bodies) if (this.#open.has(body)) cancel(body);
+      if (this.#open.size > 0) this.#cancelLater();
+    }, END_WAIT_MS);
   }
 }
 

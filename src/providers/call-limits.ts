@@ -21,8 +21,8 @@ export const CALL_TIME_LIMITS = {
 export const LAST_WAIT_MS = 3_000;
 
 /**
- * Maximum wait for the end of a body after its reader has the whole reply. The reply does not wait.
- * A server that keeps the connection open for longer loses it.
+ * Wait for the end of a body after its reader has the whole reply; at most twice as long. The reply
+ * does not wait. A server that keeps the connection open for longer loses it.
  */
 export const END_WAIT_MS = 200;
 

@@ -188,15 +188,15 @@ function mostWaiting(requests: ReturnType<typeof requestsOf>): number {
 
 /**
  * A call that ended because its relay was lost is an interrupted call: neither a failure of its
- * provider nor a complete reply. The connection of a call may outlive the call, so only a loss that
- * came before the call's end counts.
+ * provider nor a complete reply. Only a loss at the moment of the call's end counts: the connection
+ * of a call may outlive the call, and a resumed call may fail before its next request is sent.
  */
 export const lostRelaysInterrupt: OutsideCheck = ({ log, platform }) => {
   const requests = platform.providers.received.filter(({ kind }) => kind !== "stop");
   const lastRequests = new Map(requests.map((request) => [request.call, request]));
   return log.flatMap((event) =>
     event.type === "call.failed" &&
-    (lastRequests.get(event.call)?.relayLostAt ?? Number.POSITIVE_INFINITY) <= event.at &&
+    lastRequests.get(event.call)?.relayLostAt === event.at &&
     !isInterruption(event.class)
       ? [`${event.call}, whose relay was lost, failed as ${event.class}`]
       : [],
@@ -208,7 +208,7 @@ const isInterruption = (failure: string): boolean =>
   failure === "interrupted" || failure === "cancelled";
 
 /** Time limit for the close of open requests after the user cancelled. */
-const CLOSED_WITHIN_MS = 2_000;
+export const CLOSED_WITHIN_MS = 2_000;
 
 /**
  * I15: after a confirmed cancel, only requests that stop a reply are sent. Open requests close

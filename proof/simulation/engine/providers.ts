@@ -62,6 +62,11 @@ export class Providers {
   /** The number of the process that sends requests. It increases with each crash. */
   #life = 0;
 
+  /** Whether a request is open. */
+  get hasOpen(): boolean {
+    return this.#open.size > 0;
+  }
+
   constructor(options: Options) {
     this.#options = options;
     this.#memories = options.formats.map(() => new Continuity());
@@ -123,11 +128,15 @@ export class Providers {
     return {
       networkOver: (fetch) => ({ guard, fetch }),
       relayOf: (relay) => {
+        /** The latest request that was answered or failed, like the instance in `Relays`. */
         let latest: ReceivedRequest | null = null;
         return {
           fetch: (input, init) => {
             const { request, response } = send(relay, input, init);
-            latest = request;
+            const note = () => {
+              latest = request;
+            };
+            response.then(note, note);
             return response;
           },
           wasLost: async () => typeof latest?.relayLostAt === "number",

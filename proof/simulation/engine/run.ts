@@ -15,6 +15,7 @@ import { Faults } from "./faults";
 import { type LiveSession, Platform } from "./platform";
 import type { RunRecord } from "./run-record";
 import { type SessionSetup, drawSession, type EngineSituation, SESSION } from "./engine-situation";
+import { CLOSED_WITHIN_MS } from "./outside";
 import { User } from "./user";
 import { VirtualTime } from "./virtual-time";
 import { sessionPrefix } from "../../../r2-layout/session-files";
@@ -109,6 +110,7 @@ class Run {
     this.#scheduleRandomFaults();
     this.#user.requestTurn(1);
     const stuck = await this.#runToEnd();
+    await this.#letConnectionsEnd();
     const stored = await readStoredSnapshots(
       this.#platform.bucket.stored,
       sessionPrefix("simulated", SESSION),
@@ -131,15 +133,30 @@ class Run {
         this.#platform.object();
         continue;
       }
-      try {
-        this.#time.timeline.runNext();
-      } catch (error) {
-        this.#platform.onError(error);
-      }
+      this.#runNext();
       const { head } = this.#platform.positionOf(null);
       if (head > this.#head) this.#grew.push({ at: this.#time.now, head });
       this.#head = Math.max(head, this.#head);
       if (this.#steps % CHECKPOINT_STEPS === 0) this.#checkpoint();
+    }
+  }
+
+  /** The connection of a complete reply may outlive the last turn, but only for a short time. */
+  async #letConnectionsEnd(): Promise<void> {
+    const until = this.#time.now + CLOSED_WITHIN_MS;
+    for (;;) {
+      await this.#time.settle();
+      const nextAt = this.#time.timeline.nextAt();
+      if (!this.#platform.providers.hasOpen || nextAt === null || nextAt > until) return;
+      this.#runNext();
+    }
+  }
+
+  #runNext(): void {
+    try {
+      this.#time.timeline.runNext();
+    } catch (error) {
+      this.#platform.onError(error);
     }
   }
 
