@@ -11,6 +11,7 @@ import { fullName, isAllowed, isExcluded, type ToolNames, nameProblem } from "./
 import { checkPins, type Pins, toolHash } from "./pins";
 import type { ToolSpec } from "../../providers/provider";
 import type { McpServer, McpTools } from "./server";
+import type { SentSecrets } from "./server-secrets";
 import { cutText, escapeInvisible } from "./shown-text";
 
 /** A listed tool, the hash of its definition (see `toolHash`), and its full name. */
@@ -55,6 +56,27 @@ export type Listing = {
   /** Number of tools above the limit. They are ignored. */
   more: number;
 };
+
+/**
+ * Refuses tools whose definitions repeat a secret that the server was shown. Returns the other
+ * tools, and the refused tools without their secrets.
+ */
+export async function refuseLeaks(
+  server: string,
+  tools: readonly McpTool[],
+  secrets: Pick<SentSecrets, "isIn" | "clean">,
+): Promise<{ safe: McpTool[]; refused: RefusedTool[] }> {
+  const leaking = new Set(tools.filter((tool) => secrets.isIn(JSON.stringify(tool))));
+  const why = "what the server says of it repeats what we showed the server to be let in";
+  const refused = [...leaking].map(async ({ name }): Promise<RefusedTool> => {
+    const tool = secrets.clean(escapeInvisible(name));
+    return { server, tool, name: await fullName(server, tool), why, changed: false };
+  });
+  return {
+    safe: tools.filter((tool) => !leaking.has(tool)),
+    refused: await Promise.all(refused),
+  };
+}
 
 /** Checks a server's listing. Returns the tools to offer, the tools to refuse, and the new pins. */
 export function judgeListing(
