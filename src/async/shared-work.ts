@@ -11,8 +11,8 @@ export class SharedWork<T> {
   #callers = 0;
 
   /**
-   * `onEnd` is called once: when the work has ended, or when it is aborted. From then on, nobody
-   * may join work without a result.
+   * `onEnd` is called once: when the work has ended, or when it is aborted. After `false`, new
+   * callers need new work.
    */
   constructor(work: (signal: AbortSignal) => Promise<T>, onEnd: (hasResult: boolean) => void) {
     this.#onEnd = onEnd;
