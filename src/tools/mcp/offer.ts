@@ -11,7 +11,6 @@ import { fullName, isAllowed, isExcluded, type ToolNames, nameProblem } from "./
 import { checkPins, type Pins, toolHash } from "./pins";
 import type { ToolSpec } from "../../providers/provider";
 import type { McpServer, McpTools } from "./server";
-import type { SentSecrets } from "./server-secrets";
 import { cutText, escapeInvisible } from "./shown-text";
 
 /** A listed tool, the hash of its definition (see `toolHash`), and its full name. */
@@ -64,7 +63,7 @@ export type Listing = {
 export async function refuseLeaks(
   server: string,
   tools: readonly McpTool[],
-  secrets: Pick<SentSecrets, "isIn" | "clean">,
+  secrets: { isIn(text: string): boolean; clean(text: string): string },
 ): Promise<{ safe: McpTool[]; refused: RefusedTool[] }> {
   const leaking = new Set(tools.filter((tool) => secrets.isIn(JSON.stringify(tool))));
   const why = "what the server says of it repeats what we showed the server to be let in";
