@@ -11,9 +11,8 @@ import {
   text,
   tool,
 } from "../../../simulated/tool-servers/scripted-server";
-import { McpServers } from "../../../src/tools/mcp/mcp-servers";
 import { MissingSecretError } from "../../../src/tools/mcp/environment";
-import { connected, context, environment, server, toolOf } from "./support";
+import { connected, context, server, toolOf } from "./support";
 import type { SecretUse } from "../../../src/tools/secret-bindings";
 
 /** Connections during a session: shared, lost, opened again, paused. */
