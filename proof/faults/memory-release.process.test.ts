@@ -3,13 +3,17 @@ import { afterAll, beforeAll, expect, it } from "vitest";
 import { MemoryProbe } from "./clients/memory";
 import { FaultyService } from "./faulty-service";
 import { freePort } from "../../simulated/service/loopback";
+import type { Script } from "../../simulated/providers/reply";
 import { answersThenVotes, paced } from "../../simulated/providers/scripts";
 import { type SimulatedProviders, startSimulatedProviders } from "../../simulated/providers/server";
+import { backendOf, FORMATS, modelOf } from "../../tests/e2e/support/formats";
 import { ServiceClient } from "../../tests/e2e/support/service-client";
 import { sessionPath } from "../../src/protocol/paths";
 
 const SESSIONS = 4;
 const OVER_WITHIN_MS = 60_000;
+const OPEN_WITHIN_MS = 30_000;
+const THOUGHT = "It depends on the pressure of the air.";
 /**
  * Time limit for the release of all objects. The runtime evicts an idle object after ten seconds,
  * and frees its references to the object only while it works.
@@ -31,11 +35,15 @@ let client: ServiceClient;
 let probe: MemoryProbe;
 
 beforeAll(async () => {
-  const slow = paced(
-    { ttftMs: 300, tokensPerSecond: 3 },
-    answersThenVotes({ answer: "At 100 °C, where the air is as heavy as by the sea." }),
-  );
-  providers = await startSimulatedProviders({ models: { slow } });
+  const decide = answersThenVotes({
+    answer: "At 100 °C, where the air is as heavy as by the sea.",
+  });
+  // Without a text, a reply of some formats arrives in one piece.
+  const thinkAloud: Script = async (situation) => ({ text: THOUGHT, ...(await decide(situation)) });
+  const slow = paced({ ttftMs: 300, tokensPerSecond: 3 }, thinkAloud);
+  const names = ["slow", ...FORMATS.map((format) => modelOf(format, "slow"))];
+  const models = Object.fromEntries(names.map((name) => [name, slow]));
+  providers = await startSimulatedProviders({ models });
   const inspectorPort = await freePort();
   service = await FaultyService.prepare({}, { inspectorPort });
   await service.start();
@@ -87,6 +95,14 @@ async function remainingObjects(): Promise<number[]> {
   }
 }
 
+/** Resets these sessions, waits for their ends, and checks that they stay in no memory. */
+async function resetAndCheck(sessions: readonly string[]): Promise<void> {
+  await Promise.all(sessions.map((id) => service.reset(id)));
+  for (const id of sessions)
+    expect(await client.ended(id, OVER_WITHIN_MS)).toMatchObject({ status: "completed" });
+  expect(await remainingObjects()).toEqual([0, 0]);
+}
+
 it("after a reset with a connected reader, neither a session object nor its stream stays in memory", async () => {
   const team = ["one", "two"].map((id) => ({ id, model: "slow" }));
   const readers = await Promise.all(
@@ -100,10 +116,31 @@ it("after a reset with a connected reader, neither a session object nor its stre
   const [objects, streams = 0] = await countObjects();
   expect(objects).toBe(SESSIONS);
   expect(streams).toBeGreaterThanOrEqual(SESSIONS);
-  await Promise.all(readers.map(({ id }) => service.reset(id)));
+  await resetAndCheck(readers.map(({ id }) => id));
   // The reader was connected when the object was reset.
   for (const { stream } of readers) expect(await stream).not.toContain("turn.completed");
-  for (const { id } of readers)
-    expect(await client.ended(id, OVER_WITHIN_MS)).toMatchObject({ status: "completed" });
-  expect(await remainingObjects()).toEqual([0, 0]);
+});
+
+it("after a reset with an open reply of each wire format, no session object stays in memory", async () => {
+  const earlier = providers.requests().length;
+  const agents = FORMATS.map((format) => ({
+    id: format,
+    model: modelOf(format, "slow"),
+    backend: backendOf(format, providers),
+  }));
+  const started = await Promise.all(
+    Array.from({ length: SESSIONS }, () => client.start({ baseUrl: providers.baseUrl, agents })),
+  );
+  const openReplies = () =>
+    providers
+      .requests()
+      .slice(earlier)
+      .filter(({ firstByteAt, endedAt }) => firstByteAt !== null && endedAt === null);
+  await expect
+    .poll(() => openReplies().length, { timeout: OPEN_WITHIN_MS })
+    .toBe(SESSIONS * FORMATS.length);
+  const replies = openReplies();
+  await resetAndCheck(started.map(({ session_id: id }) => id));
+  // The replies were open when the objects were reset.
+  expect(replies.map(({ outcome }) => outcome)).toEqual(replies.map(() => "closed"));
 });

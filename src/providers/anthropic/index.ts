@@ -77,12 +77,11 @@ async function* readMessage(call: Call, decoder: Decoder): AsyncGenerator<ModelE
 
 async function send({ options, request, signal, onBytes }: Call): Promise<AsyncIterable<unknown>> {
   const { body, headers } = jsonBody(toBody(await withParts(request, signal)));
-  const response = await createClient(options, onBytes)
+  const response = await createClient(options, signal, onBytes)
     .post("/v1/messages", {
       body,
       headers: { ...headers, ...toHeaders(options, request) },
       stream: true,
-      signal,
     })
     .asResponse();
   return isJson(response)
@@ -161,9 +160,22 @@ const USER_AGENT = "massgen-edge";
 /**
  * One client per call, because each call has its own `fetch`. Sets every option that the SDK would
  * otherwise read from the environment.
+ *
+ * The signal is given to `fetch` and not to the SDK. The SDK keeps a signal that it is given in a
+ * table of its module until the body of the response is garbage. While a reply is read, a listener
+ * of this signal refers to the body. If the session's object is discarded then, this listener is
+ * never removed, and the table would keep the whole session.
  */
-function createClient(options: ProviderOptions, onBytes: () => void): Anthropic {
+function createClient(
+  options: ProviderOptions,
+  signal: AbortSignal,
+  onBytes: () => void,
+): Anthropic {
   const { baseUrl, apiKey } = options;
+  const send = transport(options, {
+    allowedHeaders: new Set(apiKey === "" ? SENT_HEADERS : [...SENT_HEADERS, "x-api-key"]),
+    onBytes,
+  });
   return new Anthropic({
     baseURL: baseUrl.replace(/\/+$/, "").replace(/\/v1$/, ""),
     // the SDK would send the key in a header that older servers ignore
@@ -173,9 +185,6 @@ function createClient(options: ProviderOptions, onBytes: () => void): Anthropic 
     openTelemetry: { propagation: false, traces: false },
     maxRetries: 0,
     timeout: NO_SDK_TIMEOUT_MS,
-    fetch: transport(options, {
-      allowedHeaders: new Set(apiKey === "" ? SENT_HEADERS : [...SENT_HEADERS, "x-api-key"]),
-      onBytes,
-    }),
+    fetch: (input, init) => send(input, { ...init, signal }),
   });
 }

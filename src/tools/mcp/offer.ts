@@ -56,6 +56,27 @@ export type Listing = {
   more: number;
 };
 
+/**
+ * Refuses tools whose definitions repeat a secret that the server was shown. Returns the other
+ * tools, and the refused tools without their secrets.
+ */
+export async function refuseLeaks(
+  server: string,
+  tools: readonly McpTool[],
+  secrets: { isIn(text: string): boolean; clean(text: string): string },
+): Promise<{ safe: McpTool[]; refused: RefusedTool[] }> {
+  const leaking = new Set(tools.filter((tool) => secrets.isIn(JSON.stringify(tool))));
+  const why = "what the server says of it repeats what we showed the server to be let in";
+  const refused = [...leaking].map(async ({ name }): Promise<RefusedTool> => {
+    const tool = secrets.clean(escapeInvisible(name));
+    return { server, tool, name: await fullName(server, tool), why, changed: false };
+  });
+  return {
+    safe: tools.filter((tool) => !leaking.has(tool)),
+    refused: await Promise.all(refused),
+  };
+}
+
 /** Checks a server's listing. Returns the tools to offer, the tools to refuse, and the new pins. */
 export function judgeListing(
   server: McpServer,

@@ -16,8 +16,7 @@ import type { Connection } from "./connection";
 import type { McpEnvironment } from "./environment";
 import { isTimeout, type McpFailure, nextTry } from "./failures";
 import { inputRequired, inputResult } from "./input-required";
-import { fullName } from "./names";
-import { hashTool, judgeListing, type Listing, type OfferedTool, type RefusedTool } from "./offer";
+import { hashTool, judgeListing, type Listing, type OfferedTool, refuseLeaks } from "./offer";
 import { MAX_ERROR_CHARS, MAX_PROGRESS_CHARS } from "./server-limits";
 import type { Pins } from "./pins";
 import { readResult } from "./results";
@@ -26,8 +25,8 @@ import { InputRequiredSchema, type Question, readElicitations } from "./schema";
 import { SentSecrets, ServerSecrets } from "./server-secrets";
 import type { McpServer } from "./server";
 import { cutText, escapeInvisible } from "./shown-text";
-import { abortable } from "../../async/abort";
 import { type Mutex, MutexLease } from "../../async/mutex";
+import { SharedWork } from "../../async/shared-work";
 import { sleep } from "../../async/sleep";
 import { MAX_STORING_MS } from "../large-results";
 
@@ -47,7 +46,7 @@ export class ServerLink {
   readonly server: McpServer;
   readonly #options: LinkOptions;
   #connection: Connection | null = null;
-  #opening: Promise<Connection> | null = null;
+  #opening: SharedWork<Connection> | null = null;
   /** Connections for running calls only. New calls use another connection. */
   readonly #retired = new Set<Connection>();
   /** Incidents that the breaker has counted. One incident can fail many calls, but counts once. */
@@ -56,11 +55,11 @@ export class ServerLink {
   #breaker: Breaker = CLOSED;
   #listing: Listing;
   /** The current listing, in progress or done; `null` if the next call must list again. */
-  #currentListing: Promise<void> | null = null;
+  #currentListing: SharedWork<void> | null = null;
   #problem: string | null = null;
   #version: string | null = null;
   /** The refresh in progress; `null` if there is none. */
-  #refreshing: Promise<void> | null = null;
+  #refreshing: SharedWork<void> | null = null;
   readonly #closed = new AbortController();
 
   constructor(options: LinkOptions) {
@@ -85,22 +84,24 @@ export class ServerLink {
 
   /** Connects if necessary and lists the tools again. Concurrent callers share one refresh. */
   async refresh(signal: AbortSignal): Promise<void> {
-    this.#refreshing ??= this.#refresh().finally(() => {
-      this.#refreshing = null;
-    });
-    await abortable(this.#refreshing, signal);
+    this.#refreshing ??= new SharedWork(
+      (aborted) => this.#refresh(aborted),
+      () => {
+        this.#refreshing = null;
+      },
+    );
+    await this.#refreshing.join(signal);
   }
 
-  async #refresh(): Promise<void> {
-    const signal = AbortSignal.any([
-      AbortSignal.timeout(this.server.connectMs),
-      this.#closed.signal,
-    ]);
+  async #refresh(aborted: AbortSignal): Promise<void> {
+    const timeout = AbortSignal.timeout(this.server.connectMs);
+    const signal = AbortSignal.any([timeout, this.#closed.signal, aborted]);
     const admission = admitRequest(this.#breaker, this.#options.env.now());
     if (!admission.ok) return;
     this.#breaker = admission.breaker;
     this.invalidateListing();
     const done = await this.#attempt(signal, async () => undefined);
+    if (aborted.aborted) return;
     this.#problem = "failure" in done ? this.#sentence(done.failure) : null;
   }
 
@@ -156,7 +157,7 @@ export class ServerLink {
       const used = await this.#connect(signal);
       connection = used;
       const value = await used.use(async () => {
-        await abortable(this.#ensureListed(used), signal);
+        await this.#listingOver(used).join(signal);
         return use(used);
       });
       this.#breaker = afterSuccess();
@@ -197,13 +198,16 @@ export class ServerLink {
     void closed.finally(() => this.#retired.delete(connection));
   }
 
-  /** Returns the connection, opened if necessary. An abort ends only this caller's wait for it. */
+  /** Returns the connection, opened if necessary. Concurrent callers share its opening. */
   #connect(signal: AbortSignal): Promise<Connection> {
     if (this.#connection) return Promise.resolve(this.#connection);
-    this.#opening ??= this.#open(this.#closed.signal).finally(() => {
-      this.#opening = null;
-    });
-    return abortable(this.#opening, signal);
+    this.#opening ??= new SharedWork(
+      (aborted) => this.#open(AbortSignal.any([this.#closed.signal, aborted])),
+      () => {
+        this.#opening = null;
+      },
+    );
+    return this.#opening.join(signal);
   }
 
   async #open(signal: AbortSignal): Promise<Connection> {
@@ -236,6 +240,7 @@ export class ServerLink {
     });
     try {
       await connection.open(signal);
+      signal.throwIfAborted();
     } catch (error) {
       await connection.abandon().catch(() => undefined);
       throw error;
@@ -245,15 +250,18 @@ export class ServerLink {
     return connection;
   }
 
-  /** Resolves when the tools are listed. Concurrent callers share one `tools/list` request. */
-  #ensureListed(connection: Connection): Promise<void> {
+  /** The current listing, begun if necessary. Concurrent callers share one `tools/list` request. */
+  #listingOver(connection: Connection): SharedWork<void> {
     if (this.#currentListing !== null) return this.#currentListing;
-    const listing: Promise<void> = this.#list(connection, () =>
-      this.#currentListing === listing ? null : this.#currentListing,
-    ).catch((error) => {
-      if (this.#currentListing === listing) this.#currentListing = null;
-      throw error;
-    });
+    const listing: SharedWork<void> = new SharedWork(
+      (aborted) =>
+        this.#list(connection, aborted, () =>
+          this.#currentListing === listing ? null : this.#currentListing,
+        ),
+      (hasResult) => {
+        if (!hasResult && this.#currentListing === listing) this.#currentListing = null;
+      },
+    );
     this.#currentListing = listing;
     return listing;
   }
@@ -262,29 +270,18 @@ export class ServerLink {
    * Lists and checks the tools. `newerListing` returns a listing that was started later and takes
    * precedence, or `null` if there is none.
    */
-  async #list(connection: Connection, newerListing: () => Promise<void> | null): Promise<void> {
-    const tools = await connection.list(this.#closed.signal);
-    const leakingTools = new Set(tools.filter((tool) => this.#secrets.isIn(JSON.stringify(tool))));
-    const safeTools = tools.filter((tool) => !leakingTools.has(tool));
-    const why = "what the server says of it repeats what we showed the server to be let in";
-    const refusedLeaks = [...leakingTools].map(async ({ name }): Promise<RefusedTool> => {
-      const bareName = this.#clean(escapeInvisible(name));
-      return {
-        server: this.server.name,
-        tool: bareName,
-        name: await fullName(this.server.name, bareName),
-        why,
-        changed: false,
-      };
-    });
-    const hashedTools = await Promise.all(
-      safeTools.map((tool) => hashTool(this.server.name, tool)),
-    );
-    const hiddenTools = await Promise.all(refusedLeaks);
+  async #list(
+    connection: Connection,
+    aborted: AbortSignal,
+    newerListing: () => SharedWork<void> | null,
+  ): Promise<void> {
+    const tools = await connection.list(AbortSignal.any([this.#closed.signal, aborted]));
+    const { safe, refused } = await refuseLeaks(this.server.name, tools, this.#secrets);
+    const hashedTools = await Promise.all(safe.map((tool) => hashTool(this.server.name, tool)));
     const newer = newerListing();
-    if (newer !== null) return newer;
+    if (newer !== null) return newer.join(aborted);
     const listing = judgeListing(this.server, hashedTools, this.#listing.pins);
-    this.#listing = { ...listing, refused: [...hiddenTools, ...listing.refused] };
+    this.#listing = { ...listing, refused: [...refused, ...listing.refused] };
     this.#problem = null; // before `onListed`, which reads `problem`
     this.#options.onListed(this);
   }

@@ -11,9 +11,8 @@ import {
   text,
   tool,
 } from "../../../simulated/tool-servers/scripted-server";
-import { McpServers } from "../../../src/tools/mcp/mcp-servers";
 import { MissingSecretError } from "../../../src/tools/mcp/environment";
-import { connected, context, environment, server, toolOf } from "./support";
+import { connected, context, server, toolOf } from "./support";
 import type { SecretUse } from "../../../src/tools/secret-bindings";
 
 /** Connections during a session: shared, lost, opened again, paused. */
@@ -84,28 +83,6 @@ describe("a connection", () => {
       { problem: expect.stringMatching(/did not answer in time/) },
       { problem: null },
     ]);
-  });
-
-  it("lists tools once for concurrent callers, and an abort of one caller does not cancel the listing", async () => {
-    const toolServer = await serve(only(done));
-    const servers = new McpServers(environment());
-    keep(servers);
-    servers.know(
-      new Map([
-        ["one", { servers: [server(toolServer.url)], allowedTools: null, excludeTools: [] }],
-      ]),
-      new Map(),
-    );
-    const controller = new AbortController();
-    const abortedRefresh = servers.refreshFor("one", controller.signal);
-    const otherRefresh = servers.refreshFor("one", AbortSignal.timeout(5_000));
-    controller.abort(new Error("not needed any more"));
-    await expect(abortedRefresh).rejects.toThrow("not needed any more");
-    await otherRefresh;
-    expect(servers.offersFor("one")).toMatchObject([
-      { server: "box", problem: null, tools: [{ rule: { name: "mcp__box__act" } }] },
-    ]);
-    expect(toolServer.messages("tools/list")).toHaveLength(1);
   });
 
   it("is not opened without the operator's secret, and the error names the missing secret", async () => {
