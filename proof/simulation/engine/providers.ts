@@ -127,21 +127,7 @@ export class Providers {
     };
     return {
       networkOver: (fetch) => ({ guard, fetch }),
-      relayOf: (relay) => {
-        /** The latest request that was answered or failed, like the instance in `Relays`. */
-        let latest: ReceivedRequest | null = null;
-        return {
-          fetch: (input, init) => {
-            const { request, response } = send(relay, input, init);
-            const note = () => {
-              latest = request;
-            };
-            response.then(note, note);
-            return response;
-          },
-          wasLost: async () => typeof latest?.relayLostAt === "number",
-        };
-      },
+      relayOf: (relay) => relayOver((...request) => send(relay, ...request)),
     };
   }
 
@@ -314,3 +300,22 @@ export class Providers {
 }
 
 const never = (): Promise<never> => new Promise(() => {});
+
+type Send = (...request: Parameters<typeof fetch>) => {
+  request: ReceivedRequest;
+  response: Promise<Response>;
+};
+
+/** The relay of one call. Judges by the latest request that was answered or failed, as `Relays`. */
+function relayOver(send: Send): CallRelay {
+  let latest: ReceivedRequest | null = null;
+  return {
+    fetch: (...sent) => {
+      const { request, response } = send(...sent);
+      return response.finally(() => {
+        latest = request;
+      });
+    },
+    wasLost: async () => typeof latest?.relayLostAt === "number",
+  };
+}
