@@ -39,7 +39,7 @@ export function classify(failure: Failure, secrets: readonly string[]): Provider
   );
   const [failureClass, code] = rule ? [rule.failureClass, rule.code] : byStatus(status);
   const words =
-    content.words === "" ? `HTTP ${status ?? "error"} without a message` : content.words;
+    content.words.trim() === "" ? `HTTP ${status ?? "error"} without a message` : content.words;
   const hint = HINTS[code];
   const transientDelayMs =
     failureClass === "transient" ? (content.waitMs ?? failure.limitResetMs) : undefined;

@@ -219,6 +219,11 @@ describe("classify", () => {
       body: "",
       expected: "HTTP 500 without a message",
     },
+    {
+      name: "names the status if the message is blank",
+      body: { error: " " },
+      expected: "HTTP 500 without a message",
+    },
   ])("$name", ({ body, expected }) =>
     expect(classify({ status: 500, body }, []).message).toBe(expected),
   );

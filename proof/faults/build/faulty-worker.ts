@@ -71,13 +71,16 @@ export class TenantObject extends ShippedTenant {
   }
 }
 
-/** A relay that tells providers its id, and that ends when a failure is ordered. */
+/**
+ * A relay that tells providers the id of its instance, and that ends when a failure is ordered. The
+ * requests of an instance that has ended no longer count, even if a provider sees their end later.
+ */
 export class RelayObject extends ShippedRelay {
   override async fetch(request: Request): Promise<Response> {
     const purpose = purposeOf(request.url);
     this.#endIfOrdered(`${purpose} before`);
     const headers = new Headers(request.headers);
-    headers.set(RELAY_HEADER, this.ctx.id.toString());
+    headers.set(RELAY_HEADER, await this.instance());
     const response = await super.fetch(new Request(request, { headers }));
     this.#endIfOrdered(`${purpose} headers`);
     // The body is copied in JavaScript. Otherwise the runtime would copy it, also after the end of

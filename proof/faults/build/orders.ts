@@ -59,7 +59,7 @@ export type Observations = {
 
 export const NO_OBSERVATIONS: Observations = { reached: {}, met: [], wrongTimes: 0, lateAlarms: 0 };
 
-/** Header with the id of the relay, which the test build adds to each request of a relay. */
+/** Header with the id of a relay's instance, which the test build adds to the relay's requests. */
 export const RELAY_HEADER = "x-relay";
 /** Path at which the harness controls the test build. The service has no such route. */
 export const CONTROL_PATH = "/__faults";

@@ -7,7 +7,7 @@ import { RELAY_HEADER } from "../build/orders";
 import { callIdentityOf } from "./file-accesses";
 
 /**
- * A request that reached the server of a tool. `relay`: the relay that sent it; `null` if the
+ * A request that reached the server of a tool. `relay`: the instance that sent it; `null` if the
  * session sent it itself. `leaving`: reports only that a call or the
  * connection has ended. `listening`: receives the server's messages and stays open as long as the
  * connection. `work`: any other request.
