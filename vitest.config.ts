@@ -42,6 +42,8 @@ const BUSY = [
 const WORKERS_AT_ONCE = 4;
 /** Campaigns. `npm run proof` runs them; proof/counts.ts sets their sizes. */
 const PROOF = "proof/**/*.proof.test.ts";
+/** `proof/bench/peers` installs packages of its own, and some contain their tests. */
+const PACKAGES = "**/node_modules/**";
 const LOCAL_VARS = {
   OPEN_ACCESS: "loopback",
   ALLOWED_ORIGINS: "http://127.0.0.1:*,http://localhost:*",
@@ -71,12 +73,13 @@ const resolve = { alias: { "just-bash/browser": `${import.meta.dirname}/${METERE
  */
 const unit = (
   name: string,
-  { isolate, ...files }: { include: string[]; exclude: string[]; isolate: boolean },
+  { include, exclude, isolate }: { include: string[]; exclude: string[]; isolate: boolean },
 ): TestProjectInlineConfiguration => ({
   resolve,
   test: {
     name,
-    ...files,
+    include,
+    exclude: [...exclude, PACKAGES],
     isolate,
     setupFiles: ["tests/close-connections.ts"],
     // Property tests run thousands of schedules, on machines with two slow cores too.
@@ -141,15 +144,17 @@ const workers: TestProjectInlineConfiguration = {
 const realService = (
   name: string,
   {
+    include,
+    exclude,
     order,
     lanes = 1,
-    ...files
   }: { include: string[]; exclude: string[]; order: number; lanes?: number },
 ): TestProjectInlineConfiguration => ({
   resolve,
   test: {
     name,
-    ...files,
+    include,
+    exclude: [...exclude, PACKAGES],
     maxWorkers: lanes,
     sequence: { groupOrder: order },
     globalSetup: ["tests/service-bundle-setup.ts"],
