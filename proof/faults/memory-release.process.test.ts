@@ -1,6 +1,6 @@
-import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { MemoryProbe } from "./clients/memory";
+import { countSessionObjects, remainingObjects } from "./clients/session-objects";
 import { FaultyService } from "./faulty-service";
 import { freePort } from "../../simulated/service/loopback";
 import type { Script } from "../../simulated/providers/reply";
@@ -14,20 +14,6 @@ const SESSIONS = 4;
 const OVER_WITHIN_MS = 60_000;
 const OPEN_WITHIN_MS = 30_000;
 const THOUGHT = "It depends on the pressure of the air.";
-/**
- * Time limit for the release of all objects. The runtime evicts an idle object after ten seconds,
- * and frees its references to the object only while it works.
- */
-const RELEASED_WITHIN_MS = 90_000;
-const CHECK_EVERY_MS = 2_000;
-/**
- * Objects of which none may remain: a class with one instance per session object, and the
- * runtime's part of a stream of JavaScript.
- */
-const KEPT = [
-  { name: "Engine", type: "object" },
-  { name: "workerd / ReadableStreamDefaultController", type: "native" },
-] as const;
 
 let service: FaultyService;
 let providers: SimulatedProviders;
@@ -77,30 +63,12 @@ async function watch(session: string, onFirstWords: () => void): Promise<string>
   return text;
 }
 
-/** The numbers of these objects. */
-async function countObjects(): Promise<number[]> {
-  const counts: number[] = [];
-  for (const { name, type } of KEPT) counts.push(await probe.instances(name, type));
-  return counts;
-}
-
-/** Waits until none of these objects is in memory, or until the time limit. Returns the numbers. */
-async function remainingObjects(): Promise<number[]> {
-  const giveUpAt = performance.now() + RELEASED_WITHIN_MS;
-  for (;;) {
-    await (await fetch(`${service.url}/healthz`)).text();
-    const remaining = await countObjects();
-    if (remaining.every((count) => count === 0) || performance.now() > giveUpAt) return remaining;
-    await sleep(CHECK_EVERY_MS);
-  }
-}
-
 /** Resets these sessions, waits for their ends, and checks that they stay in no memory. */
 async function resetAndCheck(sessions: readonly string[]): Promise<void> {
   await Promise.all(sessions.map((id) => service.reset(id)));
   for (const id of sessions)
     expect(await client.ended(id, OVER_WITHIN_MS)).toMatchObject({ status: "completed" });
-  expect(await remainingObjects()).toEqual([0, 0]);
+  expect(await remainingObjects(probe, service.url)).toEqual([0, 0]);
 }
 
 it("after a reset with a connected reader, neither a session object nor its stream stays in memory", async () => {
@@ -113,7 +81,7 @@ it("after a reset with a connected reader, neither a session object nor its stre
     }),
   );
   await Promise.all(readers.map(({ firstWords }) => firstWords));
-  const [objects, streams = 0] = await countObjects();
+  const [objects, streams = 0] = await countSessionObjects(probe);
   expect(objects).toBe(SESSIONS);
   expect(streams).toBeGreaterThanOrEqual(SESSIONS);
   await resetAndCheck(readers.map(({ id }) => id));

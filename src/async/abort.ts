@@ -14,23 +14,56 @@ export function abortable<T>(work: Promise<T>, signal: AbortSignal): Promise<T> 
 }
 
 /**
- * An abort controller that is also aborted by a parent signal. `unlink` removes its listener from
- * the parent; call it when the work has ended.
+ * An abort controller that is also aborted by parent signals. `unlink` removes its listeners from
+ * the parents; call it when the work has ended.
  */
 type LinkedAbort = { signal: AbortSignal; abort(reason?: unknown): void; unlink(): void };
 
 /**
- * Creates an abort controller that follows `parent`. Unlike a signal of `AbortSignal.any`, it can
- * be unlinked from a parent that exists longer than the work.
+ * Creates an abort controller that follows `parents`. Unlike a signal of `AbortSignal.any`, it can
+ * be unlinked from parents that exist longer than the work.
  */
-export function linkedAbort(parent: AbortSignal): LinkedAbort {
+export function linkedAbort(...parents: readonly AbortSignal[]): LinkedAbort {
   const controller = new AbortController();
-  const onParentAbort = () => controller.abort(parent.reason);
-  if (parent.aborted) onParentAbort();
-  else parent.addEventListener("abort", onParentAbort, { once: true });
+  const onParentAbort = () => controller.abort(parents.find(({ aborted }) => aborted)?.reason);
+  if (parents.some(({ aborted }) => aborted)) onParentAbort();
+  else for (const parent of parents) parent.addEventListener("abort", onParentAbort);
   return {
     signal: controller.signal,
     abort: (reason) => controller.abort(reason),
-    unlink: () => parent.removeEventListener("abort", onParentAbort),
+    unlink: () => {
+      for (const parent of parents) parent.removeEventListener("abort", onParentAbort);
+    },
   };
 }
+
+/**
+ * A time limit of work. `signal` is aborted at the limit or with a parent. `stopTimer` removes the
+ * limit. `end` also unlinks the parents; call it when the work has ended.
+ */
+type TimeLimit = { signal: AbortSignal; stopTimer(): void; end(): void };
+
+/**
+ * Starts a time limit of `ms`. At the limit, the reason of the signal is what `toReason` returns; a
+ * `TimeoutError` if it is omitted. Unlike the timer of `AbortSignal.timeout`, this timer can be
+ * stopped: a running timer keeps a Durable Object in memory.
+ */
+export function timeLimit(
+  ms: number,
+  parents: readonly AbortSignal[],
+  toReason: () => unknown = toTimeoutError,
+): TimeLimit {
+  const { signal, abort, unlink } = linkedAbort(...parents);
+  const timer = setTimeout(() => abort(toReason()), ms);
+  const stopTimer = () => clearTimeout(timer);
+  const end = () => {
+    stopTimer();
+    unlink();
+  };
+  if (signal.aborted) end();
+  else signal.addEventListener("abort", end);
+  return { signal, stopTimer, end };
+}
+
+const toTimeoutError = (): DOMException =>
+  new DOMException("The operation was aborted due to timeout", "TimeoutError");

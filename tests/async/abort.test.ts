@@ -1,5 +1,5 @@
-import { describe, expect, it } from "vitest";
-import { abortable, linkedAbort } from "../../src/async/abort";
+import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+import { abortable, linkedAbort, timeLimit } from "../../src/async/abort";
 
 const neverEnds = () => new Promise<never>(() => undefined);
 
@@ -69,5 +69,58 @@ describe("a linked abort", () => {
     link.unlink();
     user.abort();
     expect([listeners(), link.signal.aborted]).toEqual([0, false]);
+  });
+});
+
+describe("a time limit", () => {
+  beforeEach(() => void vi.useFakeTimers());
+  afterEach(() => {
+    expect(vi.getTimerCount()).toBe(0);
+    vi.useRealTimers();
+  });
+
+  it("aborts its signal with a timeout error, and then has no listener on its parent", () => {
+    const { signal: parent, listeners } = countListeners();
+    const { signal } = timeLimit(100, [parent]);
+    vi.advanceTimersByTime(99);
+    expect(signal.aborted).toBe(false);
+    vi.advanceTimersByTime(1);
+    expect([signal.reason.name, listeners()]).toEqual(["TimeoutError", 0]);
+  });
+
+  it("aborts its signal with a given reason", () => {
+    const { signal } = timeLimit(100, [], () => "too late");
+    vi.advanceTimersByTime(100);
+    expect(signal.reason).toBe("too late");
+  });
+
+  it.each(["first", "second"] as const)("follows its %s parent, and then has no timer", (which) => {
+    const parents = { first: countListeners(), second: countListeners() };
+    const { signal } = timeLimit(100, [parents.first.signal, parents.second.signal]);
+    parents[which].user.abort(which);
+    expect(signal.reason).toBe(which);
+    expect([parents.first.listeners(), parents.second.listeners()]).toEqual([0, 0]);
+  });
+
+  it("is aborted at once if a parent is already aborted", () => {
+    expect(timeLimit(100, [AbortSignal.abort("gone")]).signal.reason).toBe("gone");
+  });
+
+  it("without its timer still follows its parent", () => {
+    const { user, signal: parent } = countListeners();
+    const { signal, stopTimer } = timeLimit(100, [parent]);
+    stopTimer();
+    vi.advanceTimersByTime(100);
+    expect(signal.aborted).toBe(false);
+    user.abort("parent");
+    expect(signal.reason).toBe("parent");
+  });
+
+  it("has no timer and no listener after its end, and no longer follows its parent", () => {
+    const { user, signal: parent, listeners } = countListeners();
+    const { signal, end } = timeLimit(100, [parent]);
+    end();
+    user.abort();
+    expect([listeners(), vi.getTimerCount(), signal.aborted]).toEqual([0, 0, false]);
   });
 });

@@ -6,6 +6,7 @@ import { isAddressRefused } from "../refused-address";
 import { showControls } from "../large-results";
 import type { SecretOf } from "../secret-bindings";
 import type { Tool, ToolContext, ToolResult } from "../tool";
+import { timeLimit } from "../../async/abort";
 import { Mutex, MutexLease } from "../../async/mutex";
 import { MAX_STORING_MS } from "../large-results";
 import { type HttpToolDefinition, httpToolRule } from "./definition";
@@ -85,8 +86,8 @@ async function send(
 ): Promise<ToolResult> {
   const { context, lease, settle } = options;
   const { method, timeoutMs } = definition;
-  const timeout = AbortSignal.timeout(timeoutMs);
-  const signal = AbortSignal.any([context.signal, timeout]);
+  const limit = timeLimit(timeoutMs, [context.signal]);
+  const { signal } = limit;
   let status: number | null = null;
   try {
     const { url, headers, body, secrets } = request;
@@ -109,8 +110,11 @@ async function send(
     if (status === null)
       settle(context.signal.aborted || isAddressRefused(cause) ? "inconclusive" : "failed");
     context.signal.throwIfAborted();
-    const reason = timeout.aborted ? `it took longer than ${timeoutMs / 1000} s` : messageOf(cause);
-    return toFailure(definition, { reason, status, wasSent: timeout.aborted || !isUnsent(cause) });
+    const isTimeout = signal.aborted;
+    const reason = isTimeout ? `it took longer than ${timeoutMs / 1000} s` : messageOf(cause);
+    return toFailure(definition, { reason, status, wasSent: isTimeout || !isUnsent(cause) });
+  } finally {
+    limit.end();
   }
 }
 

@@ -1,4 +1,4 @@
-import { abortable } from "../../async/abort";
+import { abortable, timeLimit } from "../../async/abort";
 import { lazy } from "../../async/lazy";
 import * as z from "zod";
 import { readText } from "../http/response";
@@ -73,8 +73,8 @@ export const javascriptRunner = (
     const { guardedCode } = await guards();
     const guarded = guardedCode(code);
     if (!guarded.ok) return { failed: guarded.problem };
-    const timeout = AbortSignal.timeout(request.timeoutMs + WORKER_GRACE_MS);
-    const signal = AbortSignal.any([request.signal, timeout]);
+    const limit = timeLimit(request.timeoutMs + WORKER_GRACE_MS, [request.signal]);
+    const { signal } = limit;
     try {
       // `abortable` also ends the wait for a worker that ignores the abort.
       return await abortable(
@@ -83,7 +83,9 @@ export const javascriptRunner = (
       );
     } catch (error) {
       request.signal.throwIfAborted();
-      return { failed: timeout.aborted ? TIMED_OUT : platformFailure(error) };
+      return { failed: signal.aborted ? TIMED_OUT : platformFailure(error) };
+    } finally {
+      limit.end();
     }
   },
 });

@@ -1,3 +1,4 @@
+import { type Counter, countedBody, isEventStream, readWhole } from "./bodies";
 import { type McpEnvironment, MissingSecretError, type RequestSlot } from "./environment";
 import {
   LONGEST_CALL_MS,
@@ -8,6 +9,7 @@ import {
 } from "./server-limits";
 import { readOutgoing } from "./schema";
 import type { SentSecrets } from "./server-secrets";
+import { linkedAbort, timeLimit } from "../../async/abort";
 import type { MutexLease } from "../../async/mutex";
 import { LARGE_BYTES } from "../large-results";
 
@@ -77,7 +79,13 @@ type RunningCall = {
   timer: ReturnType<typeof setTimeout> | undefined;
 };
 
-/** A request. `call`: the call that it belongs to; omitted for listings and the like. */
+/** A response. `onEnd` is called when its body has ended. For `call`, see `Sending`. */
+type Receiving = Pick<Sending, "call" | "isStream"> & { onEnd: () => void };
+
+/**
+ * A request. `isStream`: whether it opens a stream of the server. `call`: the call that it belongs
+ * to; omitted for listings and the like.
+ */
 type Sending = { signals: AbortSignal[]; isStream: boolean; call: RunningCall | undefined };
 
 /** Time for the client to process the last data before the call fails without a reply. */
@@ -175,16 +183,7 @@ export class BoundedFetch {
     );
     const isStream = method === "GET" && isOwnServer;
     const sent = this.#send(input, { ...init, headers }, { signals, isStream, call });
-    const response = await (resumedCall ? trackResumption(sent, resumedCall) : sent);
-    if (response.status >= 300 && response.status < 400) {
-      await response.body?.cancel().catch(() => undefined);
-      throw new ResponseRefusedError(
-        "redirected",
-        false,
-        "answered with a redirect, which is not followed",
-      );
-    }
-    return this.#bounded(response, call);
+    return resumedCall ? trackResumption(sent, resumedCall) : sent;
   };
 
   /** The running call whose stream a request with this `Last-Event-ID` resumes. */
@@ -193,32 +192,35 @@ export class BoundedFetch {
     return [...this.#calls.values()].find((call) => call.resumeEventId === eventId);
   }
 
+  /** Sends a request and returns its bounded response. Its time limit ends with the body. */
   async #send(
     input: string | URL,
     init: RequestInit,
     { signals, isStream, call }: Sending,
   ): Promise<Response> {
-    const slot = await this.#enter(call, AbortSignal.any(signals));
-    const headersTimeout = new AbortController();
-    const timer = isStream
-      ? setTimeout(
-          () =>
-            headersTimeout.abort(
-              new ResponseRefusedError("no_headers", false, "did not begin its stream in time"),
-            ),
-          STREAM_HEADERS_MS,
-        )
-      : undefined;
+    const waiting = linkedAbort(...signals);
+    const slot = await this.#enter(call, waiting.signal).finally(waiting.unlink);
+    const limit = isStream
+      ? timeLimit(STREAM_HEADERS_MS, signals, toHeadersError)
+      : timeLimit(LONGEST_CALL_MS, signals);
     try {
-      const signal = AbortSignal.any([
-        ...signals,
-        headersTimeout.signal,
-        ...(isStream ? [] : [AbortSignal.timeout(LONGEST_CALL_MS)]),
-      ]);
+      const { signal } = limit;
+      const response = await this.#sendIn(slot, input, { ...init, redirect: "manual", signal });
+      if (isStream) limit.stopTimer();
+      await refuseRedirect(response);
+      return await this.#bounded(response, { call, isStream, onEnd: limit.end });
+    } catch (error) {
+      limit.end();
+      throw error;
+    }
+  }
+
+  /** Sends a request. Releases its slot when the headers arrive. */
+  async #sendIn(slot: RequestSlot, input: string | URL, init: RequestInit): Promise<Response> {
+    try {
       const send = this.#fetchOver(slot.relay);
-      return await send(input, { ...init, redirect: "manual", signal });
+      return await send(input, init);
     } finally {
-      clearTimeout(timer);
       slot.release();
     }
   }
@@ -256,25 +258,26 @@ export class BoundedFetch {
     }
   }
 
-  #bounded(response: Response, call: RunningCall | undefined): Response {
+  async #bounded(response: Response, { call, isStream, onEnd }: Receiving): Promise<Response> {
     const headers = new Headers();
     for (const name of KEPT_HEADERS) {
       const value = response.headers.get(name);
       if (value !== null && value.length <= MAX_HEADER_CHARS) headers.set(name, value);
     }
-    const body =
-      response.body &&
-      (call ? this.#limitReply(response.body, call) : this.#limitListing(response.body));
     const empty = [101, 204, 205, 304].includes(response.status);
-    return new Response(empty ? null : body, {
+    const body = empty ? null : response.body;
+    const counter = call ? this.#replyCounter(call, onEnd) : this.#listingCounter(onEnd);
+    if (body === null) onEnd();
+    const read = isStream || isEventStream(response) ? countedBody : readWhole;
+    return new Response(body && (await read(body, counter)), {
       status: response.status,
       statusText: response.statusText,
       headers,
     });
   }
 
-  #limitListing(body: ReadableStream<Uint8Array>): ReadableStream<Uint8Array> {
-    return countedBody(body, (bytes) => {
+  #listingCounter(onEnd: () => void): Counter {
+    const onBytes = (bytes: number): void => {
       this.#listingBytesLeft -= bytes;
       if (this.#listingBytesLeft >= 0) return;
       const limit = `${MAX_LISTING_BYTES / 1024 / 1024} MiB`;
@@ -283,12 +286,14 @@ export class BoundedFetch {
         false,
         `sent more than ${limit} about itself and its tools`,
       );
-    });
+    };
+    return { onBytes, onEnd };
   }
 
-  #limitReply(body: ReadableStream<Uint8Array>, call: RunningCall): ReadableStream<Uint8Array> {
+  #replyCounter(call: RunningCall, onEnd: () => void): Counter {
     let bytesSoFar = 0;
-    const onEnd = () => {
+    const onReplyEnd = () => {
+      onEnd();
       call.timer ??= setTimeout(() => {
         call.timer = undefined;
         if (call.resumeEventId === null) abandonCall(call);
@@ -310,8 +315,21 @@ export class BoundedFetch {
       // The call may have ended while it waited for the lease.
       call.open.signal.throwIfAborted();
     };
-    return countedBody(body, onBytes, onEnd);
+    return { onBytes, onEnd: onReplyEnd };
   }
+}
+
+const toHeadersError = (): ResponseRefusedError =>
+  new ResponseRefusedError("no_headers", false, "did not begin its stream in time");
+
+async function refuseRedirect({ status, body }: Response): Promise<void> {
+  if (status < 300 || status >= 400) return;
+  await body?.cancel().catch(() => undefined);
+  throw new ResponseRefusedError(
+    "redirected",
+    false,
+    "answered with a redirect, which is not followed",
+  );
 }
 
 const abandonCall = ({ failed }: RunningCall): void =>
@@ -328,40 +346,4 @@ async function trackResumption(sent: Promise<Response>, call: RunningCall): Prom
   // 405: the server has no such streams, so another try is useless.
   if (response.status === 405 || call.failedResumptions >= RESUME_TRIES) abandonCall(call);
   return response;
-}
-
-/**
- * A copy of the body. Calls `onBytes` with the length of each part. If `onBytes` throws, the copy
- * fails with that error. Calls `onEnd` after the last part, after an error, or when the reader
- * cancels.
- */
-function countedBody(
-  body: ReadableStream<Uint8Array>,
-  onBytes: (bytes: number) => void | Promise<void>,
-  onEnd: () => void = () => undefined,
-): ReadableStream<Uint8Array> {
-  const reader = body.getReader();
-  return new ReadableStream<Uint8Array>(
-    {
-      async pull(controller) {
-        try {
-          const { done, value } = await reader.read();
-          if (value) await onBytes(value.byteLength);
-          if (value) controller.enqueue(value);
-          if (!done) return;
-          onEnd();
-          controller.close();
-        } catch (error) {
-          onEnd();
-          controller.error(error);
-          await reader.cancel(error).catch(() => undefined);
-        }
-      },
-      async cancel(reason) {
-        onEnd();
-        await reader.cancel(reason);
-      },
-    },
-    { highWaterMark: 0 },
-  );
 }

@@ -17,7 +17,7 @@ export type McpFailure = {
   isSessionLost: boolean;
 };
 
-/** Whether an error is the reason of an `AbortSignal.timeout`. */
+/** Whether an error is the reason of a `TimeLimit`. */
 export const isTimeout = (error: unknown): boolean =>
   error instanceof DOMException && error.name === "TimeoutError";
 

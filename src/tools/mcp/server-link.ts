@@ -25,6 +25,7 @@ import { InputRequiredSchema, type Question, readElicitations } from "./schema";
 import { SentSecrets, ServerSecrets } from "./server-secrets";
 import type { McpServer } from "./server";
 import { cutText, escapeInvisible } from "./shown-text";
+import { timeLimit } from "../../async/abort";
 import { type Mutex, MutexLease } from "../../async/mutex";
 import { SharedWork } from "../../async/shared-work";
 import { sleep } from "../../async/sleep";
@@ -94,13 +95,12 @@ export class ServerLink {
   }
 
   async #refresh(aborted: AbortSignal): Promise<void> {
-    const timeout = AbortSignal.timeout(this.server.connectMs);
-    const signal = AbortSignal.any([timeout, this.#closed.signal, aborted]);
     const admission = admitRequest(this.#breaker, this.#options.env.now());
     if (!admission.ok) return;
     this.#breaker = admission.breaker;
     this.invalidateListing();
-    const done = await this.#attempt(signal, async () => undefined);
+    const { signal, end } = timeLimit(this.server.connectMs, [this.#closed.signal, aborted]);
+    const done = await this.#attempt(signal, async () => undefined).finally(end);
     if (aborted.aborted) return;
     this.#problem = "failure" in done ? this.#sentence(done.failure) : null;
   }
