@@ -42,7 +42,7 @@ const BUSY = [
 const WORKERS_AT_ONCE = 4;
 /** Campaigns. `npm run proof` runs them; proof/counts.ts sets their sizes. */
 const PROOF = "proof/**/*.proof.test.ts";
-/** `proof/bench/peers` installs packages of its own, and some contain their tests. */
+/** Packages, also those of `proof/bench/peers`. Some contain their own tests. */
 const PACKAGES = "**/node_modules/**";
 const LOCAL_VARS = {
   OPEN_ACCESS: "loopback",

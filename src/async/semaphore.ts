@@ -102,7 +102,7 @@ export class Semaphore {
     if (waiterCount <= holders.filter(({ isAsked }) => isAsked).length) return;
     const oldest = holders.find((holder) => holder.onYield !== null && !holder.isAsked);
     if (!oldest) return;
-    // If the wall clock is set back, nobody waits longer than `maxHoldMs`.
+    // The limit is for a wall clock that is set back.
     const remainingMs = Math.min(oldest.since + this.#maxHoldMs - Date.now(), this.#maxHoldMs);
     if (!oldest.isDue && remainingMs > 0) {
       this.#timer = setTimeout(() => {

@@ -109,6 +109,25 @@ describe("a holder that has had its permit for the maximum time", () => {
     await release("b");
   });
 
+  it("yields at the maximum time although the wall clock is set back", async () => {
+    const { seen, take, wait, release } = start(1);
+    await take("a");
+    vi.setSystemTime(Date.now() - 3_600_000);
+    await take("b");
+    await wait(MAX_HOLD_MS);
+    expect(seen).toEqual(["a", "a gives way", "b"]);
+    await release("b");
+  });
+
+  it("has no timer while there are no waiters", async () => {
+    const { take, release } = start(1);
+    await take("a");
+    expect(vi.getTimerCount()).toBe(0);
+    await take("b");
+    expect(vi.getTimerCount()).toBe(1);
+    await release("a", "b");
+  });
+
   it("yields at once if a waiter comes later", async () => {
     const { seen, take, wait, release } = start(1);
     await take("a");

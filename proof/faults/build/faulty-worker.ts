@@ -72,8 +72,8 @@ export class TenantObject extends ShippedTenant {
 }
 
 /**
- * A relay that tells providers the id of its instance, and that ends when a failure is ordered. The
- * requests of an instance that has ended no longer count, even if a provider sees their end later.
+ * Adds the id of the relay's instance to each request, and ends when a failure is ordered. A
+ * provider may see the end of an old instance's requests late, so it counts by instance.
  */
 export class RelayObject extends ShippedRelay {
   override async fetch(request: Request): Promise<Response> {

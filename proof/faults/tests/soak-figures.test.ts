@@ -278,7 +278,7 @@ describe("a leak of the heap", () => {
     }
   });
 
-  it("cannot be told from too few samples", () => {
+  it("is unknown for too few samples", () => {
     expect(verdictOf(null)).toBe("unknown");
   });
 });

@@ -161,10 +161,10 @@ const USER_AGENT = "massgen-edge";
  * One client per call, because each call has its own `fetch`. Sets every option that the SDK would
  * otherwise read from the environment.
  *
- * The signal is given to `fetch` and not to the SDK. The SDK keeps a signal that it is given in a
- * table of its module until the body of the response is garbage. While a reply is read, a listener
- * of this signal refers to the body. If the session's object is discarded then, this listener is
- * never removed, and the table would keep the whole session.
+ * `fetch` gets the signal; the SDK does not. The SDK would keep the signal in a table of its module
+ * until the body of the response is collected as garbage. While a reply is read, a listener of the
+ * signal refers to the body. If the session's object is discarded then, nothing removes the
+ * listener, so the table would keep the whole session.
  */
 function createClient(
   options: ProviderOptions,
