@@ -1,0 +1,53 @@
+import type { TeamEdit } from "./predict-ask";
+
+/**
+ * One step of a history. Numbers of folders and sessions are indexes of the set-up. `back` counts
+ * turns from the latest one: 0 is the latest. So a history stays playable if steps are removed.
+ */
+export type Operation =
+  | { type: "edit"; folder: number; path: string; contents: string | null }
+  | { type: "push"; folder: number; isForced?: true; included?: string }
+  | {
+      type: "pull";
+      folder: number;
+      session: number;
+      back: number;
+      skipsConflicts?: true;
+      included?: string;
+    }
+  | { type: "pull version"; folder: number; skipsConflicts?: true; included?: string }
+  | {
+      type: "ask";
+      session: number;
+      back: number;
+      edits: readonly TeamEdit[];
+      /** How the turn ends. `killed`: the service is killed while the turn runs, and recovers it. */
+      ends: "completed" | "failed" | "killed";
+      wins?: "turn" | "upload";
+    }
+  | { type: "kill" };
+
+/**
+ * `folders`: the context of each folder. `sessions`: the contexts of each session. `isNormal`:
+ * nobody changes a file that somebody else has changed and that he has not received, so no conflict
+ * may be reported. Steps that break this rule are left out when the history is played.
+ */
+export type History = {
+  folders: readonly string[];
+  sessions: readonly (readonly string[])[];
+  isNormal: boolean;
+  operations: readonly Operation[];
+};
+
+/** A step as one line. */
+export function lineOf(operation: Operation): string {
+  const { type, ...details } = operation;
+  const texts = Object.entries(details).map(([name, value]) => `${name}=${JSON.stringify(value)}`);
+  return [type, ...texts].join(" ");
+}
+
+/** A history as the lines of a report. */
+export const linesOf = ({ folders, sessions, isNormal, operations }: History): string[] => [
+  `folders of ${folders.join(", ")}; sessions with ${sessions.map((names) => names.join("+")).join(", ")}${isNormal ? "; normal use" : ""}`,
+  ...operations.map((operation, index) => `${index + 1}. ${lineOf(operation)}`),
+];

@@ -1,0 +1,137 @@
+import { joined, type Mark, mergeCopies } from "./marks";
+import { collide, type Files, GITIGNORE, isLeftOut } from "./paths";
+import { ownMark, pathsOf } from "./predict-push";
+import { type Folder, type MarksByPath, markAt, mergedRecords, type State, turnOf } from "./state";
+
+/** `turn`: `null` pulls the newest version of the context. */
+export type PullOptions = {
+  turn: { session: number; number: number } | null;
+  skipsConflicts?: boolean;
+  included?: string;
+};
+
+/**
+ * `refused`: the service has nothing to pull. `stopped`: there are conflicts, and nothing was
+ * written. `open`: the model does not decide.
+ */
+export type PullPrediction =
+  | { outcome: "refused" | "open" }
+  | { outcome: "stopped"; conflicts: string[] }
+  | { outcome: "pulled"; conflicts: string[]; files: Files; after: State };
+
+/** Predicts a pull into a folder. */
+export function predictPull(state: State, index: number, options: PullOptions): PullPrediction {
+  const folder = state.folders[index];
+  if (!folder) throw new Error(`there is no folder ${index}`);
+  const incoming = incomingOf(state, folder, options);
+  if (!incoming) return { outcome: "refused" };
+  const plan = planOf(folder, incoming, options.included);
+  if (!plan) return { outcome: "open" };
+  const { taken, conflicts } = plan;
+  if (conflicts.length > 0 && !options.skipsConflicts) return { outcome: "stopped", conflicts };
+  const files: Record<string, string> = { ...folder.files };
+  for (const [path, { contents, isWritten }] of taken) {
+    if (!isWritten) continue;
+    if (contents === null) delete files[path];
+    else files[path] = contents;
+  }
+  const known = new Map([
+    ...folder.known,
+    ...[...taken].map(([path, { known }]) => [path, known] as const),
+  ]);
+  const isComplete = conflicts.length === 0;
+  const pulled: Folder = {
+    ...folder,
+    files,
+    known,
+    version: options.turn === null && isComplete ? incoming.version : folder.version,
+    records: options.turn === null && !isComplete ? folder.records : incoming.records,
+  };
+  return {
+    outcome: "pulled",
+    conflicts,
+    files,
+    after: { ...state, folders: state.folders.with(index, pulled) },
+  };
+}
+
+type Incoming = {
+  marks: MarksByPath;
+  /** The state that the folder's record of this session names. */
+  recorded: MarksByPath | undefined;
+  version: number;
+  records: Folder["records"];
+};
+
+function incomingOf(state: State, folder: Folder, { turn }: PullOptions): Incoming | null {
+  if (turn === null) {
+    const newest = state.contexts.get(folder.context)?.at(-1);
+    if (!newest) return null;
+    const marks = new Map([...newest.marks].filter(([path]) => !newest.leftOut.has(path)));
+    const records = mergedRecords(state.sessions, folder.records, newest.records);
+    return { marks, recorded: undefined, version: newest.number, records };
+  }
+  const session = state.sessions[turn.session];
+  const pulled = turnOf(session, turn.number);
+  const marks = pulled?.isCompleted ? pulled.ends.get(folder.context) : undefined;
+  if (!marks) return null;
+  const recorded = turnOf(session, folder.records.get(turn.session) ?? 0)?.ends.get(folder.context);
+  const records = new Map([...folder.records, [turn.session, turn.number]]);
+  return { marks, recorded, version: folder.version, records };
+}
+
+/** A file that the pull compared. `known`: the state that both sides have afterwards. */
+type Taken = { contents: string | null; known: Mark; isWritten: boolean };
+type Plan = { taken: Map<string, Taken>; conflicts: string[] };
+
+/** The steps of a pull; `null` if the model does not decide. Left-out files have no step. */
+function planOf(folder: Folder, incoming: Incoming, included: string | undefined): Plan | null {
+  const rules = {
+    direction: "pull",
+    ignoreRules: folder.files[GITIGNORE] ?? null,
+    included,
+  } as const;
+  const plan: Plan = { taken: new Map(), conflicts: [] };
+  for (const path of pathsOf(folder.files, folder.known, incoming.marks)) {
+    const [user, other] = [ownMark(folder, path), markAt(incoming.marks, path)];
+    const recorded = incoming.recorded && markAt(incoming.recorded, path);
+    const merge = mergeCopies({ user, other, recorded });
+    if (merge.outcome === "either") return null;
+    const isWritten = merge.outcome === "conflict" || merge.result.contents !== user.contents;
+    if (isWritten && isLeftOut(path, rules)) continue;
+    if (merge.outcome === "conflict") plan.conflicts.push(path);
+    else
+      plan.taken.set(path, {
+        contents: merge.result.contents,
+        known: knownAfter(folder, path, merge.result, other),
+        isWritten,
+      });
+  }
+  return withBlockedPaths(folder, plan);
+}
+
+/**
+ * What the folder knows of a file after a pull. If the user's own change stays, the folder still
+ * has it to push, so the known state keeps its contents.
+ */
+function knownAfter(folder: Folder, path: string, result: Mark, other: Mark): Mark {
+  const common = markAt(folder.known, path);
+  const isOwn =
+    result.contents === (folder.files[path] ?? null) && result.contents !== other.contents;
+  return isOwn ? joined(common.contents, common, other) : result;
+}
+
+/** Files whose paths are blocked by files that the pull does not delete are conflicts. */
+function withBlockedPaths(folder: Folder, plan: Plan): Plan {
+  const deleted = [...plan.taken].flatMap(([path, { contents, isWritten }]) =>
+    isWritten && contents === null ? [path] : [],
+  );
+  const remaining = Object.keys(folder.files).filter((path) => !deleted.includes(path));
+  const blocked = [...plan.taken].flatMap(([path, { contents, isWritten }]) =>
+    isWritten && contents !== null && remaining.some((other) => collide(path, other)) ? [path] : [],
+  );
+  return {
+    taken: new Map([...plan.taken].filter(([path]) => !blocked.includes(path))),
+    conflicts: [...plan.conflicts, ...blocked].sort(),
+  };
+}

@@ -1,0 +1,89 @@
+import { type Mark, UNWRITTEN } from "./marks";
+
+/**
+ * The state of the model: what the service and the folders have, as marks by path. A path that is
+ * not in a map was never written.
+ */
+export type MarksByPath = ReadonlyMap<string, Mark>;
+
+export const markAt = (marks: MarksByPath, path: string): Mark => marks.get(path) ?? UNWRITTEN;
+
+/** The last turn of a session whose state a folder or a version contains, by session. */
+export type Records = ReadonlyMap<number, number>;
+
+/**
+ * A pushed version. `leftOut`: paths that the folder did not send. Their marks are the folder's,
+ * but their contents are not in the version.
+ */
+export type Version = {
+  number: number;
+  marks: MarksByPath;
+  leftOut: ReadonlySet<string>;
+  records: Records;
+};
+
+/** A turn. `parent` is 0 for the first turn. `ends`: its state at its end, by context. */
+export type Turn = {
+  number: number;
+  parent: number;
+  isCompleted: boolean;
+  ends: ReadonlyMap<string, MarksByPath>;
+};
+
+/** A session and the contexts that its team may change. */
+export type Session = { contexts: readonly string[]; turns: readonly Turn[] };
+
+/**
+ * A folder of a user. `files`: what is on the disk. `known`: the state of each file that the folder
+ * has in common with the service, from its last push or pull. `version`: the version in its note, 0
+ * if it was never pushed or pulled.
+ */
+export type Folder = {
+  context: string;
+  files: Readonly<Record<string, string>>;
+  known: MarksByPath;
+  version: number;
+  records: Records;
+};
+
+export type State = {
+  contexts: ReadonlyMap<string, readonly Version[]>;
+  sessions: readonly Session[];
+  folders: readonly Folder[];
+};
+
+export const turnOf = (session: Session | undefined, number: number): Turn | undefined =>
+  session?.turns.find((turn) => turn.number === number);
+
+/** Whether a turn is another turn or one of its descendants. 0 is the parent of first turns. */
+export function descendsFrom(session: Session, later: number, earlier: number): boolean {
+  for (let number = later; number !== 0; number = turnOf(session, number)?.parent ?? 0)
+    if (number === earlier) return true;
+  return false;
+}
+
+/** The records of two sources together: of two turns of one branch, the later one counts. */
+export function mergedRecords(
+  sessions: readonly Session[],
+  own: Records,
+  incoming: Records,
+): Records {
+  const merged = new Map(own);
+  for (const [index, turn] of incoming) {
+    const [session, present] = [sessions[index], own.get(index)];
+    const isOlder = session && present !== undefined && descendsFrom(session, present, turn);
+    if (!isOlder) merged.set(index, turn);
+  }
+  return merged;
+}
+
+/** The files that these marks describe, without some paths. */
+export const filesOf = (
+  marks: MarksByPath,
+  without: ReadonlySet<string> = new Set(),
+): Record<string, string> =>
+  Object.fromEntries(
+    [...marks].flatMap(([path, { contents }]) =>
+      contents === null || without.has(path) ? [] : [[path, contents] as const],
+    ),
+  );

@@ -1,0 +1,44 @@
+import type { TeamEdit } from "./predict-ask";
+import type { Files } from "./paths";
+
+/** Folders are numbered as in the set-up of a history; sessions too. */
+export type Pushed = { status: "committed" | "unchanged" | "refused" | "empty" };
+/** `refused`: nothing to pull. `stopped`: conflicts, and nothing was written. */
+export type Pulled = { outcome: "refused" | "stopped" | "pulled"; conflicts: readonly string[] };
+/** `ends`: the state of each context at the end of the turn; `null` if the world cannot see it. */
+export type Asked =
+  | { outcome: "missing" }
+  | { outcome: "refused"; conflicts: ReadonlyMap<string, readonly string[]> }
+  | { outcome: "started"; ends: ReadonlyMap<string, Files> | null };
+
+export type Ask = {
+  session: number;
+  /** 0 for the first turn. */
+  parent: number;
+  edits: readonly TeamEdit[];
+  ends: "completed" | "failed" | "killed";
+  wins?: "turn" | "upload" | undefined;
+};
+
+/** What a history is played in: the command line with a service, or the model of a wrong one. */
+export type World = {
+  write(folder: number, path: string, contents: string | null): Promise<void>;
+  push(folder: number, options: { isForced?: boolean; included?: string }): Promise<Pushed>;
+  /** `turn`: `null` pulls the newest version of the context. */
+  pull(
+    folder: number,
+    options: {
+      turn: { session: number; number: number } | null;
+      skipsConflicts?: boolean;
+      included?: string;
+    },
+  ): Promise<Pulled>;
+  ask(ask: Ask): Promise<Asked>;
+  /** Kills the service and starts it again. */
+  kill(): Promise<void>;
+  /** The files on the disk, without the note. */
+  files(folder: number): Promise<Files>;
+  /** The files of the newest version of a context; `null` if it has none. */
+  newest(context: string): Promise<Files | null>;
+  close(): Promise<void>;
+};

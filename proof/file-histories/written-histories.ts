@@ -1,0 +1,345 @@
+import type { History, Operation } from "./operations";
+import type { Files } from "./paths";
+import type { TeamEdit } from "./predict-ask";
+
+/**
+ * Histories written by hand, each with the files that a user expects at its end. They are played in
+ * the model, and in the same worlds as random histories.
+ */
+export type WrittenHistory = History & {
+  name: string;
+  /** The files of the first folder at the end. */
+  then: Files;
+  /** The number of conflicts that are reported. */
+  conflicts: number;
+};
+
+const edit = (path: string, contents: string | null, folder = 0): Operation => ({
+  type: "edit",
+  folder,
+  path,
+  contents,
+});
+const push = (folder = 0): Operation => ({ type: "push", folder });
+const pull = (options: Partial<Extract<Operation, { type: "pull" }>> = {}): Operation => ({
+  type: "pull",
+  folder: 0,
+  session: 0,
+  back: 0,
+  ...options,
+});
+const pullVersion = (folder = 0): Operation => ({ type: "pull version", folder });
+type AskParts = Partial<Omit<Extract<Operation, { type: "ask" }>, "edits" | "type">>;
+/** A turn that writes these files; `null` deletes a file. */
+const ask = (files: Readonly<Record<string, string | null>>, parts: AskParts = {}): Operation => ({
+  type: "ask",
+  session: 0,
+  back: 0,
+  edits: Object.entries(files).map(
+    ([path, contents]): TeamEdit => ({ context: "site", path, contents }),
+  ),
+  ends: "completed",
+  ...parts,
+});
+
+type Row = Pick<WrittenHistory, "name" | "operations" | "then"> & Partial<WrittenHistory>;
+const rows: readonly Row[] = [
+  {
+    name: "a second turn goes on from the first turn's result, with or without a pull",
+    operations: [edit("a", "1"), push(), ask({ a: "2" }), ask({ b: "1" }), pull()],
+    then: { a: "2", b: "1" },
+  },
+  {
+    name: "a file that the user edits twice between turns is no conflict",
+    operations: [
+      edit("y", "0"),
+      push(),
+      ask({ x: "t" }),
+      pull(),
+      edit("y", "1"),
+      push(),
+      ask({}),
+      edit("y", "2"),
+      pull(),
+    ],
+    then: { x: "t", y: "2" },
+  },
+  {
+    name: "a push while a turn runs counts as known at the next pull",
+    operations: [
+      edit("y", "0"),
+      push(),
+      ask({ x: "t" }),
+      edit("y", "1"),
+      push(),
+      pull(),
+      ask({}),
+      edit("y", "2"),
+      pull(),
+    ],
+    then: { x: "t", y: "2" },
+  },
+  {
+    name: "a push while a turn runs counts as known at the next turn",
+    operations: [
+      ...[
+        edit("y", "0"),
+        push(),
+        ask({ x: "t" }),
+        edit("y", "1"),
+        push(),
+        pull(),
+        ask({}),
+        edit("y", "2"),
+        push(),
+      ],
+      ...[ask({}), pull()],
+    ],
+    then: { x: "t", y: "2" },
+  },
+  {
+    name: "a file that is ignored after the pull stays in the team's state, and edits of others are no conflict",
+    operations: [
+      ...[
+        edit("y", "0"),
+        push(),
+        ask({ "dist/a": "t" }),
+        pull(),
+        edit("y", "1"),
+        push(),
+        ask({}),
+        edit("y", "2"),
+      ],
+      ...[edit(".gitignore", "dist/\n"), push(), ask({}), pull()],
+    ],
+    then: { ".gitignore": "dist/\n", "dist/a": "t", y: "2" },
+  },
+  {
+    name: "a file that is ignored before the first pull is not taken for a deletion",
+    operations: [
+      ...[
+        edit("dist/a", "0"),
+        edit("y", "0"),
+        push(),
+        ask({ "dist/a": "t" }),
+        edit(".gitignore", "dist/\n"),
+        push(),
+      ],
+      ...[ask({}), edit(".gitignore", null), pull()],
+    ],
+    then: { "dist/a": "t", y: "0" },
+  },
+  {
+    name: "a pull of a version takes what another folder made of a pulled file",
+    folders: ["site", "site"],
+    operations: [
+      ...[
+        edit("x", "0"),
+        push(),
+        pullVersion(1),
+        ask({ x: "t" }),
+        pull({ folder: 1 }),
+        edit("x", "u", 1),
+        push(1),
+      ],
+      ...[pull(), pullVersion()],
+    ],
+    then: { x: "u" },
+  },
+  {
+    name: "on a second branch, files that only the user edits are no conflict",
+    operations: [
+      ...[
+        edit("y", "0"),
+        push(),
+        ask({ x: "1" }),
+        ask({ x: "2" }),
+        edit("y", "1"),
+        push(),
+        ask({ x: "3" }, { back: 1 }),
+      ],
+      ...[pull({ back: 1 }), edit("y", "2"), push(), ask({})],
+      pull(),
+    ],
+    then: { x: "3", y: "2" },
+  },
+  {
+    name: "a pull from another branch moves the folder to that branch and keeps the user's edits",
+    operations: [
+      ...[
+        edit("y", "0"),
+        push(),
+        ask({ x: "1" }),
+        ask({ x: "2" }),
+        ask({ z: "3" }, { back: 1 }),
+        pull({ back: 1 }),
+      ],
+      ...[edit("y", "1"), pull()],
+    ],
+    then: { x: "1", y: "1", z: "3" },
+  },
+  {
+    name: "a decided conflict does not come back with the pull",
+    operations: [
+      ...[
+        edit("c", "0"),
+        push(),
+        ask({ c: "t" }),
+        edit("c", "u"),
+        push(),
+        ask({}),
+        ask({}, { wins: "turn" }),
+        pull(),
+      ],
+    ],
+    then: { c: "t" },
+    conflicts: 1,
+  },
+  {
+    name: "a skipped conflict keeps its older base",
+    operations: [
+      ...[
+        edit("c", "0"),
+        push(),
+        ask({ c: "t", x: "t" }),
+        edit("c", "u"),
+        pull({ skipsConflicts: true }),
+        push(),
+      ],
+      ...[ask({}), ask({}, { wins: "upload" }), pull()],
+    ],
+    then: { c: "u", x: "t" },
+    conflicts: 2,
+  },
+  {
+    name: "a change that a pull left out arrives once the file is not ignored any more",
+    operations: [
+      ...[
+        edit("y", "0"),
+        edit(".gitignore", "dist/\n"),
+        push(),
+        ask({ "dist/a": "t" }),
+        pull(),
+        push(),
+        ask({}),
+      ],
+      ...[edit(".gitignore", null), push(), ask({}), pull()],
+    ],
+    then: { "dist/a": "t", y: "0" },
+  },
+  {
+    name: "a package setting that the pull left out and the user edits is a conflict",
+    operations: [
+      edit(".npmrc", "0"),
+      push(),
+      ask({ ".npmrc": "t" }),
+      pull(),
+      edit(".npmrc", "u"),
+      push(),
+      ask({}),
+    ],
+    then: { ".npmrc": "u" },
+    conflicts: 1,
+  },
+  {
+    name: "a package setting that the pull left out stays the team's while the user does not edit it",
+    operations: [
+      ...[
+        edit(".npmrc", "0"),
+        push(),
+        ask({ ".npmrc": "t" }),
+        pull(),
+        push(),
+        ask({}),
+        pull({ included: ".npmrc" }),
+      ],
+    ],
+    then: { ".npmrc": "t" },
+  },
+  {
+    name: "an edit of a file that is ignored and later not is a change of the user",
+    operations: [
+      ...[
+        edit("y", "0"),
+        push(),
+        ask({ "dist/a": "t" }),
+        pull(),
+        edit(".gitignore", "dist/\n"),
+        push(),
+        ask({}),
+        pull(),
+      ],
+      ...[edit("dist/a", "u"), edit(".gitignore", null), push(), ask({}), pull()],
+    ],
+    then: { "dist/a": "u", y: "0" },
+  },
+  {
+    name: "two sessions on one folder receive each other's changes through the folder",
+    sessions: [["site"], ["site"]],
+    operations: [
+      ...[
+        edit("a", "0"),
+        push(),
+        ask({ b: "1" }),
+        ask({ c: "1" }, { session: 1 }),
+        pull(),
+        pull({ session: 1 }),
+        push(),
+      ],
+      ...[
+        ask({ c: "2" }),
+        pull(),
+        edit("c", "3"),
+        push(),
+        ask({}, { session: 1 }),
+        pull({ session: 1 }),
+      ],
+    ],
+    then: { a: "0", b: "1", c: "3" },
+  },
+  {
+    name: "the state of a failed turn contains what the user pushed",
+    operations: [
+      ...[
+        edit("y", "0"),
+        push(),
+        ask({ x: "t" }),
+        pull(),
+        edit("y", "1"),
+        push(),
+        ask({}, { ends: "failed" }),
+      ],
+      ...[edit("y", "2"), push(), ask({}), pull()],
+    ],
+    then: { x: "t", y: "2" },
+  },
+  {
+    name: "a file that the user deletes stays deleted",
+    operations: [
+      edit("a", "0"),
+      edit("b", "0"),
+      push(),
+      ask({ c: "t" }),
+      pull(),
+      edit("a", null),
+      push(),
+      ask({}),
+      pull(),
+    ],
+    then: { b: "0", c: "t" },
+  },
+  {
+    name: "a file of the user against a folder of the team is a conflict",
+    operations: [edit("a", "0"), push(), ask({ "lib/x": "t" }), edit("lib", "u"), push(), ask({})],
+    then: { a: "0", lib: "u" },
+    conflicts: 2,
+  },
+];
+
+export const WRITTEN_HISTORIES: readonly WrittenHistory[] = rows.map((row) => ({
+  folders: ["site"],
+  sessions: [["site"]],
+  isNormal: false,
+  conflicts: 0,
+  ...row,
+}));
