@@ -26,7 +26,15 @@ export type Commit = {
    * `undefined`: no check.
    */
   base: string | null | undefined;
+  /** The record of the version; `null` if it has none. */
+  record: CommittedRecord | null;
 };
+
+/**
+ * The record of a version that is committed, as JSON. `inherited`: the record of the base that it
+ * was computed from; the version is not committed if the base has another record meanwhile.
+ */
+export type CommittedRecord = { text: string; inherited: string | null };
 
 /** Identifies an upload or a version. */
 export type VersionKey = { tenant: string; name: string; id: string };
@@ -67,8 +75,8 @@ export type ContextIndex = {
   /** The tenant's usage if its storage is full; otherwise `null`. */
   full(tenant: string): Promise<StorageFull | null>;
   /**
-   * Makes the upload the newest version. Returns `false` if the upload no longer exists, or if
-   * `base` is not the newest version.
+   * Makes the upload the newest version, and stores its record. Returns `false` if the upload no
+   * longer exists, if `base` is not the newest version, or if `base` has another record meanwhile.
    */
   commit(commit: Commit): Promise<boolean>;
   /** Whether the upload is open. */
@@ -95,6 +103,26 @@ export type ContextIndex = {
   unfinished(before: number, limit: number): Promise<VersionKey[]>;
   /** Removes the row of a version. Call it after its files have been erased. */
   forget(version: VersionKey): Promise<void>;
+};
+
+/** The records of versions, as JSON. See `records.ts`. */
+export type ContextRecords = {
+  /** The record of a version; `null` if it has none. */
+  read(version: VersionKey): Promise<string | null>;
+  /**
+   * Replaces the record of the newest version. Returns `false` if its record is not `before`, or if
+   * it is not the newest version.
+   */
+  replace(
+    version: VersionKey,
+    record: { before: string | null; after: string },
+  ): Promise<boolean>;
+  /** The entries of a session in the records of these versions, as JSON, by name of the context. */
+  entriesOf(
+    tenant: string,
+    session: string,
+    versions: readonly { name: string; version: string }[],
+  ): Promise<ReadonlyMap<string, string>>;
 };
 
 /** A turn of a session that pins versions. */

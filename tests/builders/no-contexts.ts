@@ -45,6 +45,7 @@ export const noContexts: ContextServices & { pins: ContextPins } = {
   reader: { uploaded: async () => new Set(), open: async () => null },
   pins: { take: async () => new Map(), releaseStart: refuse, release: refuse },
   store: {
+    records: { read: async () => null, replace: refuse, entriesOf: async () => new Map() },
     index: {
       begin: refuse,
       charge: refuse,

@@ -56,6 +56,7 @@ const BODY_CODES = [
   "budget_too_small",
   "context_missing",
   "context_too_large",
+  "context_conflicts",
   "attachment_refused",
   "attachment_not_found",
   "attachments_too_large",
