@@ -137,7 +137,7 @@ class Player {
       folder,
       skipsConflicts = false,
       included,
-    }: { folder: number; skipsConflicts?: true; included?: string },
+    }: { folder: number; skipsConflicts?: boolean; included?: string },
     turn: { session: number; number: number } | null,
   ): Promise<void> {
     const options = { turn, skipsConflicts, ...(included === undefined ? {} : { included }) };

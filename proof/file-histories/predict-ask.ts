@@ -31,7 +31,8 @@ type Conflicts = { paths: string[]; colliding: string[] };
  */
 export type AskPrediction =
   | { outcome: "refused"; conflicts: ReadonlyMap<string, Conflicts> }
-  | { outcome: "missing" | "open" }
+  | { outcome: "missing" }
+  | { outcome: "open" }
   | { outcome: "started"; ends: ReadonlyMap<string, Files>; after: State };
 
 /** Predicts a turn: the start state of each context, and the state that the team leaves. */
@@ -67,6 +68,9 @@ export function predictAsk(state: State, index: number, options: AskOptions): As
     parent: options.parent,
     isCompleted: options.isCompleted,
     ends,
+    versions: new Map(
+      session.contexts.map((name) => [name, state.contexts.get(name)?.at(-1)?.number ?? 0]),
+    ),
   };
   const asked = { ...session, turns: [...session.turns, turn] };
   return {

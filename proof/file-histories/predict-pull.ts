@@ -15,7 +15,8 @@ export type PullOptions = {
  * written. `open`: the model does not decide.
  */
 export type PullPrediction =
-  | { outcome: "refused" | "open" }
+  | { outcome: "refused" }
+  | { outcome: "open" }
   | { outcome: "stopped"; conflicts: string[] }
   | { outcome: "pulled"; conflicts: string[]; files: Files; after: State };
 
@@ -40,11 +41,15 @@ export function predictPull(state: State, index: number, options: PullOptions): 
     ...[...taken].map(([path, { known }]) => [path, known] as const),
   ]);
   const isComplete = conflicts.length === 0;
+  // A folder that has taken everything also has everything of the version that the turn contains.
   const pulled: Folder = {
     ...folder,
     files,
     known,
-    version: options.turn === null && isComplete ? incoming.version : folder.version,
+    version:
+      isComplete || folder.version === 0
+        ? Math.max(incoming.version, folder.version)
+        : folder.version,
     records: options.turn === null && !isComplete ? folder.records : incoming.records,
   };
   return {
@@ -59,6 +64,7 @@ type Incoming = {
   marks: MarksByPath;
   /** The state that the folder's record of this session names. */
   recorded: MarksByPath | undefined;
+  /** The version that the incoming files contain. */
   version: number;
   records: Folder["records"];
 };
@@ -77,7 +83,7 @@ function incomingOf(state: State, folder: Folder, { turn }: PullOptions): Incomi
   if (!marks) return null;
   const recorded = turnOf(session, folder.records.get(turn.session) ?? 0)?.ends.get(folder.context);
   const records = new Map([...folder.records, [turn.session, turn.number]]);
-  return { marks, recorded, version: folder.version, records };
+  return { marks, recorded, version: pulled?.versions.get(folder.context) ?? 0, records };
 }
 
 /** A file that the pull compared. `known`: the state that both sides have afterwards. */

@@ -22,12 +22,16 @@ export type Version = {
   records: Records;
 };
 
-/** A turn. `parent` is 0 for the first turn. `ends`: its state at its end, by context. */
+/**
+ * A turn. `parent` is 0 for the first turn. `ends`: its state at its end, by context. `versions`:
+ * the version of each context that it started from.
+ */
 export type Turn = {
   number: number;
   parent: number;
   isCompleted: boolean;
   ends: ReadonlyMap<string, MarksByPath>;
+  versions: ReadonlyMap<string, number>;
 };
 
 /** A session and the contexts that its team may change. */
