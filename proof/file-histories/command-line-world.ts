@@ -48,7 +48,7 @@ export class CommandLineWorld implements World {
   async write(folder: number, name: string, contents: string | null): Promise<void> {
     const file = path.join(this.#folder(folder), name);
     if (contents === null) {
-      await rm(file, { force: true });
+      await rm(file, { force: true }).catch(() => undefined); // a parent may be a file
       await removeEmptyFolders(this.#folder(folder), path.dirname(name));
       return;
     }

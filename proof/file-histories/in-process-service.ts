@@ -34,7 +34,7 @@ export class InProcessService {
   readonly #blobs = new Map<string, Uint8Array>();
   readonly #sessions: StoredSession[];
   #server: Server | null = null;
-  #ids = 0;
+  #port = 0;
 
   constructor(sessions: readonly (readonly string[])[]) {
     this.#sessions = sessions.map((contexts, index) => ({
@@ -45,7 +45,7 @@ export class InProcessService {
   }
 
   get url(): string {
-    return `http://127.0.0.1:${(this.#server?.address() as AddressInfo).port}`;
+    return `http://127.0.0.1:${this.#port}`;
   }
 
   idOf(session: number): string {
@@ -58,8 +58,9 @@ export class InProcessService {
         response.writeHead(500).end(String(error instanceof Error ? error.stack : error));
       });
     });
-    await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+    await new Promise<void>((resolve) => server.listen(this.#port, "127.0.0.1", resolve));
     this.#server = server;
+    this.#port = (server.address() as AddressInfo).port;
   }
 
   /** A service in memory cannot be killed without its data, so that it only restarts its server. */

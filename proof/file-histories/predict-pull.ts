@@ -1,7 +1,15 @@
-import { joined, type Mark, mergeCopies } from "./marks";
+import { joined, knows, mark, type Mark, mergeCopies } from "./marks";
 import { collide, type Files, GITIGNORE, isLeftOut } from "./paths";
 import { ownMark, pathsOf } from "./predict-push";
-import { type Folder, type MarksByPath, markAt, mergedRecords, type State, turnOf } from "./state";
+import {
+  type Folder,
+  type MarksByPath,
+  markAt,
+  mergedRecords,
+  type State,
+  turnOf,
+  type Version,
+} from "./state";
 
 /** `turn`: `null` pulls the newest version of the context. */
 export type PullOptions = {
@@ -71,9 +79,11 @@ type Incoming = {
 
 function incomingOf(state: State, folder: Folder, { turn }: PullOptions): Incoming | null {
   if (turn === null) {
-    const newest = state.contexts.get(folder.context)?.at(-1);
+    const versions = state.contexts.get(folder.context) ?? [];
+    const newest = versions.at(-1);
     if (!newest) return null;
-    const marks = new Map([...newest.marks].filter(([path]) => !newest.leftOut.has(path)));
+    const sent = [...newest.marks].filter(([path]) => !newest.leftOut.has(path));
+    const marks = new Map(sent.map(([path, latest]) => [path, replacing(latest, path, versions)]));
     const records = mergedRecords(state.sessions, folder.records, newest.records);
     return { marks, recorded: undefined, version: newest.number, records };
   }
@@ -84,6 +94,14 @@ function incomingOf(state: State, folder: Folder, { turn }: PullOptions): Incomi
   const recorded = turnOf(session, folder.records.get(turn.session) ?? 0)?.ends.get(folder.context);
   const records = new Map([...folder.records, [turn.session, turn.number]]);
   return { marks, recorded, version: pulled?.versions.get(folder.context) ?? 0, records };
+}
+
+/** A state of the newest version: whoever pushed it knew the versions before it. */
+function replacing(latest: Mark, path: string, versions: readonly Version[]): Mark {
+  const before = versions.map(({ marks }) => markAt(marks, path));
+  return before.every((earlier) => knows(latest, earlier))
+    ? latest
+    : mark(latest.contents, latest, ...before);
 }
 
 /** A file that the pull compared. `known`: the state that both sides have afterwards. */
@@ -109,7 +127,9 @@ function planOf(folder: Folder, incoming: Incoming, included: string | undefined
     else
       plan.taken.set(path, {
         contents: merge.result.contents,
-        known: knownAfter(folder, path, merge.result, other),
+        // Moving to an earlier state or to another branch forgets the state that it leaves.
+        known:
+          isWritten && knows(user, other) ? other : knownAfter(folder, path, merge.result, other),
         isWritten,
       });
   }
