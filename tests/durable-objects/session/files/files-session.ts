@@ -1,4 +1,5 @@
 import type { ResultFile } from "../../../../src/engine/ports";
+import type { ContextChanges } from "../../../../durable-objects/session/files/context-changes";
 import { RoundChanges } from "../../../../durable-objects/session/files/round-changes";
 import { createTables } from "../../../../durable-objects/session/session-tables";
 import { SessionContexts } from "../../../../durable-objects/session/files/session-contexts";
@@ -122,6 +123,7 @@ export class FilesSession {
   readonly #shelf: Shelf;
   readonly #settings: WorkspaceSettings;
   #workspaces: Workspaces;
+  #changes: Pick<ContextChanges, "of"> = { of: () => [] };
   /** The staged changes of the tool call that ends now. */
   #staged: StagedChanges | null = null;
 
@@ -215,7 +217,7 @@ export class FilesSession {
    */
   async changes(turn = 1): Promise<string[]> {
     const texts: string[] = [];
-    for (const { context, version, changes } of this.#workspaces.contextChanges(turn)) {
+    for (const { context, version, changes } of this.#changes.of(turn)) {
       for (const [path, entry] of changes) {
         const contents = entry && (await this.#workspaces.contents(entry.hash));
         texts.push(
@@ -252,8 +254,13 @@ export class FilesSession {
         this.#world.log.flatMap((event) =>
           event.type === "turn.completed" && event.turn === number ? [event.attempt] : [],
         )[0] ?? null,
+      pinnedIn: (number) =>
+        this.#world.log.flatMap((event) =>
+          event.type === "turn.started" && event.turn === number ? (event.contexts ?? []) : [],
+        ),
       latest: () => null,
     });
+    this.#changes = stores.contextChanges;
     return new Workspaces({
       ...stores,
       changes: new RoundChanges(this.#storage.sql),
