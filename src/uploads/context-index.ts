@@ -130,8 +130,9 @@ export type PinPlace = { tenant: string; session: string; turn: number };
 
 /**
  * Pins of versions: a turn pins the versions that it uses, so that they are not retired. Only the
- * newest version can be pinned, so a replaced version without pins never gets a new pin. When the
- * index row of a session is removed, its pins are deleted too.
+ * newest version can be pinned, and versions that another turn of the session has pinned. So a
+ * replaced version without pins never gets a new pin. When the index row of a session is removed,
+ * its pins are deleted too.
  */
 export type ContextPins = {
   /**
@@ -143,6 +144,15 @@ export type ContextPins = {
     start: string,
     names: readonly string[],
   ): Promise<ReadonlyMap<string, { id: string; files: number }>>;
+  /**
+   * Pins older versions for the turn of `start`: the contents of its contexts are partly stored
+   * there. Has no effect on a version that does not exist any more.
+   */
+  copy(
+    place: PinPlace,
+    start: string,
+    versions: readonly { context: string; version: string }[],
+  ): Promise<void>;
   /** Releases the pins of a failed attempt to start a turn. */
   releaseStart(place: PinPlace, start: string): Promise<void>;
   /** Releases the pins of a turn that has ended, except `kept`. Safe to repeat. */

@@ -9,7 +9,9 @@ import { TeamKeys } from "../calls/team-keys";
 import { attachmentStore, type Session, type SessionMeta } from "../load-session";
 import type { StartedTurn, StartRefusal, StartTurn } from "../session-api";
 import { TenantLink } from "./tenant-link";
+import { startOfContexts } from "./start-states";
 import { pinnedContexts } from "./turn-contexts";
+import type { TurnStart } from "../files/context-states";
 import type { Sql } from "../object-storage";
 
 type Options = {
@@ -34,8 +36,11 @@ type RequestedTurn = {
   sessionId: string;
 };
 
-/** A turn with the budget and the context versions that were granted to the turn. */
-type GrantedTurn = StartTurn & { contexts: readonly PinnedContext[] };
+/**
+ * A turn with the budget and the context versions that were granted to the turn. `start`: the files
+ * of the contexts at its start.
+ */
+type GrantedTurn = StartTurn & { contexts: readonly PinnedContext[]; start: TurnStart };
 /** `team`: the team of the session, if this turn creates the session; else `null`. */
 type TurnGrant = { turn: GrantedTurn; attached: QuestionAttachments | null; team: Team | null };
 
@@ -126,6 +131,8 @@ export class Admission {
       team,
     );
     if (!pinned.ok) return pinned;
+    const started = await this.#startOf({ number, turn, team, attached, tenant, sessionId }, pinned);
+    if (!started.ok) return started;
     const history = () => current()?.queries.history(turn.parentTurn ?? number - 1) ?? [];
     const granted = await link.ask(number, { turn, team, attached, history });
     if (!granted.ok) waitUntil(pinned.release());
@@ -139,8 +146,50 @@ export class Admission {
     const costCap = granted.maxCostUsd === null ? {} : { max_cost_usd: granted.maxCostUsd };
     return {
       ok: true,
-      turn: { ...turn, budget: { ...turn.budget, ...costCap }, contexts: pinned.contexts },
+      turn: {
+        ...{ ...turn, budget: { ...turn.budget, ...costCap } },
+        ...{ contexts: pinned.contexts, start: started.start },
+      },
     } as const;
+  }
+
+  /**
+   * Computes the files of the turn's contexts at its start, and pins the older versions that store
+   * some of them. Releases all pins if the turn is refused.
+   */
+  async #startOf(
+    { number, turn, tenant, sessionId }: RequestedTurn,
+    pinned: Extract<Awaited<ReturnType<typeof pinnedContexts>>, { ok: true }>,
+  ) {
+    const { env, current, waitUntil } = this.#options;
+    const { reader, records, pins } = contextServices(env);
+    const workspaces = current()?.workspaces;
+    const parent = number === 1 ? null : (turn.parentTurn ?? number - 1);
+    try {
+      const started = await startOfContexts(
+        {
+          ...{ reader, records, states: workspaces?.contextStates ?? null },
+          isKept: (hash) => workspaces?.isKept(hash) ?? false,
+        },
+        {
+          ...{ tenant, sessionId, parent, contexts: pinned.contexts },
+          ...(turn.conflictWinner && { winner: turn.conflictWinner }),
+        },
+      );
+      if (!started.ok) waitUntil(pinned.release());
+      else
+        await pins.copy(
+          { tenant, session: sessionId, turn: number },
+          pinned.start,
+          started.start.states.flatMap(({ context, sources }) =>
+            [...new Set(sources.values())].map((version) => ({ context, version })),
+          ),
+        );
+      return started;
+    } catch (error) {
+      waitUntil(pinned.release());
+      throw error;
+    }
   }
 
   /** Releases the place of a turn whose session was erased, and removes its attachments. */
@@ -173,11 +222,13 @@ export class Admission {
     return row ? { ok: true, turn: row.turn } : null;
   }
 
-  #start({ coordinator }: Session, { turn, attached, team }: TurnGrant): StartedTurn {
+  #start({ coordinator, workspaces }: Session, { turn, attached, team }: TurnGrant): StartedTurn {
     const { question, budget, timeoutMs, contexts } = turn;
     const latest = coordinator.state.turns === 0 ? null : coordinator.state.turns;
     const parentTurn = turn.parentTurn ?? latest;
     const rules = team?.rules ?? null;
+    // No `await` until the turn is stored, so the platform stores all writes or none.
+    workspaces.contextStates.begin(coordinator.state.turns + 1, turn.start);
     coordinator.handle({
       type: "turn_requested",
       rules,
@@ -188,7 +239,6 @@ export class Admission {
       timeoutMs,
       contexts,
     });
-    // No `await` since the turn was stored, so the platform stores both writes or neither.
     if (turn.startId !== undefined) {
       this.#options.sql.exec(
         "INSERT INTO starts (id, turn) VALUES (?, ?)",

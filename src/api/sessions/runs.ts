@@ -162,6 +162,13 @@ function startError(refusal: StartRefusal): ApiError {
       const message = `The contexts of the config have ${refusal.files} files; the limit of a turn is ${refusal.most}. Upload fewer files, or use fewer contexts.`;
       return new ApiError("context_too_large", message);
     }
+    case "context_conflicts": {
+      const { conflicts, more } = refusal;
+      const message =
+        "The turn that this one follows and a newer version of a context changed the same files. Send `context_conflicts` (`turn` or `upload`) to name the side that wins, or pull the turn's changes, resolve the conflicts and push.";
+      const members = { conflicts, ...(more > 0 && { conflicts_more: more }) };
+      return new ApiError("context_conflicts", message, members);
+    }
     case "turn_running": {
       const message = `Turn ${refusal.turn} is running. Wait until it ends, or cancel it.`;
       return new ApiError("turn_running", message, { turn: refusal.turn });
@@ -202,10 +209,10 @@ async function readTurn(context: Call, stub: SessionStub) {
   }
 }
 
-type Limits = Pick<RunRequest, "budget" | "timeout_seconds">;
+type TurnFields = Pick<RunRequest, "budget" | "timeout_seconds" | "context_conflicts">;
 
 function toStart(
-  body: Limits,
+  body: TurnFields,
   { text, attachments }: Question,
   parentTurn: number | null,
 ): StartTurn {
@@ -218,6 +225,7 @@ function toStart(
       ...(max_cost_usd === undefined ? {} : { max_cost_usd }),
       ...(max_tokens === undefined ? {} : { max_tokens }),
     },
+    ...(body.context_conflicts && { conflictWinner: body.context_conflicts }),
     timeoutMs: body.timeout_seconds === undefined ? null : Math.round(body.timeout_seconds * 1000),
   };
 }
