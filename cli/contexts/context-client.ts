@@ -4,6 +4,7 @@ import {
   ContextSchema,
   type ContextUpload,
   ContextUploadSchema,
+  type IncludedTurn,
   type TurnChanges,
   TurnChangesSchema,
 } from "../../src/protocol/api/contexts";
@@ -18,19 +19,25 @@ import type { Side } from "./three-way";
 
 type UploadInput = {
   files: readonly LocalFile[];
-  /** The context version that the files are based on. */
-  base: string | undefined;
+  /** The context version that the files are based on. `null`: there must be no version yet. */
+  base: string | null | undefined;
+  /** Turns whose results the files contain. */
+  includes: IncludedTurn[];
   onProgress: (progress: { sent: number; total: number }) => void;
 };
 
 /** Uploads these files as the newest version of a context. */
 export async function uploadContext(
   name: string,
-  { files, base, onProgress }: UploadInput,
+  { files, base, includes, onProgress }: UploadInput,
   context: RequestContext,
 ): Promise<ContextUpload> {
   const upload = readAnswer(context, ContextUploadSchema, ({ contexts }) =>
-    contexts.upload(name, files.map(toUploadFile), { baseVersion: base, onProgress }),
+    contexts.upload(name, files.map(toUploadFile), {
+      baseVersion: base,
+      onProgress,
+      ...(includes.length > 0 ? { includes } : {}),
+    }),
   );
   return (await upload).data;
 }
@@ -96,6 +103,21 @@ export async function readChanges(
 ): Promise<TurnChanges> {
   const read = readAnswer(context, TurnChangesSchema, ({ contexts }) =>
     contexts.changes({ session, turn }),
+  );
+  return (await read).data;
+}
+
+/** Reads the changes of a turn; returns `null` if the session or the turn does not exist. */
+export async function readChangesIfKept(
+  session: string,
+  turn: number,
+  context: RequestContext,
+): Promise<TurnChanges | null> {
+  const read = readAnswer(context, TurnChangesSchema.nullable(), ({ contexts }) =>
+    contexts.changes({ session, turn }).catch((error: unknown) => {
+      if (error instanceof ClientError && error.status === 404) return null;
+      throw error;
+    }),
   );
   return (await read).data;
 }
