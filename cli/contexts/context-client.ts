@@ -1,6 +1,8 @@
 import { ClientError, type UploadFile } from "../../client/index";
 import {
   type Context,
+  type ContextList,
+  ContextListSchema,
   ContextSchema,
   type ContextUpload,
   ContextUploadSchema,
@@ -9,7 +11,7 @@ import {
   TurnChangesSchema,
 } from "../../src/protocol/api/contexts";
 import { CliError, EXIT } from "../exit-codes";
-import { callService, readAnswer } from "../service/call-service";
+import { type Answer, callService, readAnswer } from "../service/call-service";
 import type { RequestContext } from "../service/problem";
 import { toLine } from "../terminal/sanitize";
 import { hashOf, type LocalFile, readPlainFile } from "./scan";
@@ -59,6 +61,22 @@ async function readAgain({ file, hash, path }: LocalFile): Promise<Uint8Array> {
   );
 }
 
+/** Contexts per page of a list. */
+const PAGE = 100;
+
+/** Lists contexts, sorted by name. `after`: the last name of the previous page. */
+export const listContexts = (
+  after: string | undefined,
+  context: RequestContext,
+): Promise<Answer<ContextList>> =>
+  readAnswer(context, ContextListSchema, ({ contexts }) =>
+    contexts.list({ limit: PAGE, ...(after === undefined ? {} : { after }) }),
+  );
+
+/** Erases a context with all its versions. */
+export const eraseContext = (name: string, context: RequestContext): Promise<void> =>
+  callService(context, ({ contexts }) => contexts.delete(name));
+
 /** Reads a version of a context. `version`: `null` means the newest. */
 export async function readContext(
   name: string,
@@ -79,6 +97,20 @@ export async function readContextIfKept(
 ): Promise<Context | null> {
   const read = readAnswer(context, ContextSchema.nullable(), ({ contexts }) =>
     contexts.get(name, { version }).catch((error: unknown) => {
+      if (error instanceof ClientError && error.status === 404) return null;
+      throw error;
+    }),
+  );
+  return (await read).data;
+}
+
+/** Reads the newest version of a context; returns `null` if there is no such context. */
+export async function readContextIfAny(
+  name: string,
+  context: RequestContext,
+): Promise<Context | null> {
+  const read = readAnswer(context, ContextSchema.nullable(), ({ contexts }) =>
+    contexts.get(name).catch((error: unknown) => {
       if (error instanceof ClientError && error.status === 404) return null;
       throw error;
     }),
