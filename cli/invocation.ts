@@ -18,6 +18,10 @@ export const DEFAULT_SERVER = "http://127.0.0.1:8787";
 export const commandAt = (server: string, ...words: string[]): string =>
   commandLineOf(...words, ...(server === DEFAULT_SERVER ? [] : ["--server", server]));
 
+/** A text as one argument of a shell. It is quoted, so that it cannot run other commands. */
+export const shellArgument = (text: string): string =>
+  /^[\w./~:@=,+-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`;
+
 /** The command that attaches to a session again. */
 export const attachCommand = (sessionId: string, server: string): string =>
   commandAt(server, "attach", sessionId);

@@ -12,6 +12,7 @@ import { registerEval } from "./commands/eval";
 import type { Stage } from "./commands/flags";
 import { registerKeys } from "./commands/keys";
 import { registerLogin } from "./commands/login";
+import { registerContexts } from "./commands/context-list";
 import { registerPull, registerPush } from "./commands/contexts";
 import { registerSecrets } from "./commands/secrets";
 import { exitCodeLines } from "./exit-codes";
@@ -27,6 +28,7 @@ const COMMANDS = [
   registerConfig,
   registerPush,
   registerPull,
+  registerContexts,
   registerEval,
   registerKeys,
   registerSecrets,

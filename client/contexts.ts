@@ -11,7 +11,14 @@ import type { TurnPlace } from "./follow";
 import { sendAll } from "./send-all";
 import { toTar } from "./tar";
 import type { Call, Transport } from "./transport";
-import type { BlobsStored, Context, ContextList, ContextUpload, TurnChanges } from "./types";
+import type {
+  BlobsStored,
+  Context,
+  ContextList,
+  ContextUpload,
+  IncludedTurn,
+  TurnChanges,
+} from "./types";
 
 /** A file to upload. `contextFile` creates an `UploadFile` from contents. */
 export type UploadFile = {
@@ -29,10 +36,12 @@ export type UploadFile = {
 export type UploadOptions = {
   /**
    * The version on which the files are based. The service refuses the upload if the context's
-   * newest version is a different one. If it is omitted, the service does not check the newest
-   * version.
+   * newest version is a different one. `null`: there must be no version yet. If it is omitted, the
+   * service does not check the newest version.
    */
-  baseVersion?: string | undefined;
+  baseVersion?: string | null | undefined;
+  /** Turns whose results the files contain, one entry per session. */
+  includes?: IncludedTurn[] | undefined;
   /** Called after each request that sent contents. Both numbers are bytes. */
   onProgress?: ((progress: { sent: number; total: number }) => void) | undefined;
   signal?: AbortSignal | undefined;
@@ -78,6 +87,11 @@ export class Contexts {
     return this.#json<Context>({ path: contextPath(name) + versionQuery(version), signal });
   }
 
+  /** Erases a context with all its versions. */
+  async delete(name: string, { signal }: Cancellable = {}): Promise<void> {
+    await this.#transport.send({ method: "DELETE", path: contextPath(name), signal });
+  }
+
   /**
    * Reads the contents of a file. With `sha256`, throws ClientError `changed_file` if the contents
    * have another hash.
@@ -118,10 +132,10 @@ export class Contexts {
   async upload(
     name: string,
     files: readonly UploadFile[],
-    { baseVersion, onProgress, signal }: UploadOptions = {},
+    { baseVersion, includes, onProgress, signal }: UploadOptions = {},
   ): Promise<ContextUpload> {
     for (let round = 1; ; round += 1) {
-      const upload = await this.#putManifest(name, files, { baseVersion, signal });
+      const upload = await this.#putManifest(name, files, { baseVersion, includes, signal });
       if (upload.status !== "uploading") return upload;
       if (round > MAX_ROUNDS)
         throw new ClientError(
@@ -135,7 +149,7 @@ export class Contexts {
   #putManifest(
     name: string,
     files: readonly UploadFile[],
-    { baseVersion, signal }: UploadOptions,
+    { baseVersion, includes, signal }: UploadOptions,
   ): Promise<ContextUpload> {
     const entries = files.map(({ path, sha256, size, executable }) => ({
       path,
@@ -146,6 +160,7 @@ export class Contexts {
     const json = {
       files: entries,
       ...(baseVersion === undefined ? {} : { base_version: baseVersion }),
+      ...(includes === undefined ? {} : { includes }),
     };
     return this.#json<ContextUpload>({ method: "PUT", path: contextPath(name), json, signal });
   }

@@ -16,6 +16,7 @@ export type {
   ContextList,
   ContextManifest,
   ContextUpload,
+  IncludedTurn,
   TurnChanges,
 } from "../src/protocol/api/contexts";
 export type { WireEvent } from "../src/protocol/events";

@@ -10,7 +10,7 @@ import { beginningLines, endLines, IN_PROGRESS } from "../display/automation";
 import { displayForOptions, showsProgress } from "../display/choose-display";
 import { cancelRun, latestTurn, startRun, startTurn, turnFacts } from "../service/session-calls";
 import { CliError, EXIT, type ExitCode } from "../exit-codes";
-import { attachCommand } from "../invocation";
+import { attachCommand, shellArgument } from "../invocation";
 import type { Io } from "../io";
 import { InterruptHandler } from "./interrupt-handler";
 import { type OutputOptions, requireWritable, writeAnswer } from "./answer-output";
@@ -77,8 +77,10 @@ async function startOrFind(options: AskOptions, io: RunIo): Promise<Place> {
   };
 }
 
-async function start({ target, context }: AskOptions, io: RunIo): Promise<RunResponse> {
+async function start(options: AskOptions, io: RunIo): Promise<RunResponse> {
+  const { target } = options;
   if ("attach" in target) throw new CliError(EXIT.config, "An existing session cannot be started.");
+  const context = { ...options.context, retry: retryWords(target) };
   const started = await runInterruptibly(io, (signal) =>
     "run" in target
       ? startRun(target.run, context, signal)
@@ -86,6 +88,23 @@ async function start({ target, context }: AskOptions, io: RunIo): Promise<RunRes
   );
   for (const line of warningLines(started.warnings ?? [])) io.stderr.write(`${line}\n`);
   return started;
+}
+
+/** Most characters of a question that a suggested command repeats. */
+const MAX_REPEATED_CHARS = 200;
+
+/** The words of a command that asks the same question again. */
+export function retryWords(target: Exclude<AskTarget, { attach: string }>): string[] {
+  const { question } = "run" in target ? target.run : target.next.body;
+  const text = textOfQuestion(question);
+  const isShort = text.length <= MAX_REPEATED_CHARS && !text.includes("\n");
+  const parent = "next" in target ? target.next.body.parent_turn : undefined;
+  return [
+    "ask",
+    ...("next" in target ? ["--session", target.next.sessionId] : []),
+    ...(parent === undefined ? [] : ["--from", String(parent)]),
+    isShort ? shellArgument(text) : '"your question"',
+  ];
 }
 
 /** Runs `work`. Ctrl+C aborts its signal. */

@@ -1,14 +1,13 @@
-import { createHash } from "node:crypto";
-import { chmod, mkdir, realpath, rename, writeFile } from "node:fs/promises";
+import { realpath } from "node:fs/promises";
 import path from "node:path";
 import { CliError, EXIT } from "../exit-codes";
 import { commandLineOf } from "../invocation";
 import { type Io, isInteractive } from "../io";
-import { consentsFile, readTextFile, reasonOf, shownPath } from "../local-files";
-import { ConsentsSchema, parseJson } from "../service/schema";
+import { consentsFile, shownPath } from "../local-files";
 import { askYes } from "../terminal/prompts";
 import { toLine } from "../terminal/sanitize";
 import { uploadsIn } from "../uploads/uploads";
+import { allow, isAllowed } from "./consent-store";
 
 /**
  * A config found in the current folder. Another person may have written it, for example the author
@@ -20,17 +19,10 @@ export type FoundConfig = { file: string; text: string };
 /** `confirm` asks the user for consent. If it is omitted, the user is asked at the terminal. */
 export type ConsentContext = Pick<Io, "cwd" | "home"> &
   Partial<Pick<Io, "stdin" | "stderr" | "screen" | "env">> & { confirm?: Confirm };
-type Confirm = (message: string) => Promise<boolean>;
+export type Confirm = (message: string) => Promise<boolean>;
 
-/**
- * Most consents that are stored. For a folder whose consent was removed, the user is asked again.
- */
-const MAX_FOLDERS = 500;
 /** Most addresses, and most files, that the question to the user lists. */
 const MAX_LISTED_NAMES = 10;
-/** Only the owner may read and write the file. Otherwise another user could add a consent. */
-const FILE_MODE = 0o600;
-const FOLDER_MODE = 0o700;
 
 /**
  * Returns if the user has allowed the config before, or allows it now. Throws CliError if the user
@@ -56,63 +48,24 @@ export async function requireConsent(found: FoundConfig, io: ConsentContext): Pr
 }
 
 /** Whether the user has allowed this content in this folder. */
-export async function hasConsent(
+export const hasConsent = async (
   { file, text }: FoundConfig,
   io: Pick<Io, "cwd" | "home">,
-): Promise<boolean> {
-  const { folders } = await readConsents(io);
-  const folder = await folderOf(file);
-  return Object.hasOwn(folders, folder) && folders[folder] === hashOf(text);
-}
+): Promise<boolean> => isAllowed(consentsFile(io), { subject: await folderOf(file), text }, io);
 
 /** Stores the consent. Throws CliError if the file cannot be written. */
-export async function storeConsent(
+export const storeConsent = async (
   { file, text }: FoundConfig,
   io: Pick<Io, "cwd" | "home">,
-): Promise<void> {
-  const { folders } = await readConsents(io);
-  const folder = await folderOf(file);
-  const others = Object.entries(folders).filter(([name]) => name !== folder);
-  const newest = [...others, [folder, hashOf(text)] as const].slice(-MAX_FOLDERS);
-  const target = consentsFile(io);
-  const temporaryFile = `${target}.${process.pid}`;
-  try {
-    await mkdir(path.dirname(target), { recursive: true, mode: FOLDER_MODE });
-    await writeFile(
-      temporaryFile,
-      `${JSON.stringify({ folders: Object.fromEntries(newest) }, null, 2)}\n`,
-      {
-        mode: FILE_MODE,
-      },
-    );
-    await chmod(temporaryFile, FILE_MODE);
-    await rename(temporaryFile, target);
-  } catch (cause) {
-    throw new CliError(EXIT.config, `Cannot write ${shownPath(target, io)}: ${reasonOf(cause)}.`, {
-      cause,
-    });
-  }
-}
-
-/** Returns the stored consents: none if the file is missing or invalid. */
-async function readConsents(
-  io: Pick<Io, "cwd" | "home">,
-): Promise<{ folders: Record<string, string> }> {
-  const text = await readTextFile(consentsFile(io), {
-    fileKind: "file of consents",
-    displayPath: shownPath(consentsFile(io), io),
-  });
-  return ConsentsSchema.safeParse(parseJson(text ?? "")).data ?? { folders: {} };
-}
-
-const hashOf = (text: string): string => createHash("sha256").update(text).digest("hex");
+): Promise<void> => allow(consentsFile(io), { subject: await folderOf(file), text }, io);
 
 /**
  * The config's folder with symbolic links resolved, because a consent belongs to the real folder.
  */
 const folderOf = (file: string): Promise<string> => realpath(path.dirname(file));
 
-function confirmAtTerminal({ stdin, stderr, screen, env }: ConsentContext): Confirm | null {
+/** Asks at the terminal; `null` if there is none. */
+export function confirmAtTerminal({ stdin, stderr, screen, env }: ConsentContext): Confirm | null {
   if (!stdin || !stderr || !screen || !env || !isInteractive({ stdin, stderr })) return null;
   return (message) => askYes(message, { stdin, screen, env });
 }

@@ -1,6 +1,7 @@
 import { Command, Option } from "commander";
 import { ask, askDetached, type AskResult, type AskOptions } from "../asking/ask-team";
 import { readQuestion } from "../asking/question";
+import { printPullCommands, shareFolders, type Sharing } from "../asking/shared-folders";
 import { chooseTeam, type TeamChoice } from "../asking/team-choice";
 import { converse } from "../conversation/interactive";
 import { connect, type Connection, type ConnectionFlags } from "../credentials/connection";
@@ -10,6 +11,7 @@ import { printAttached, withUploads } from "../uploads/uploads";
 import { toSessionId, toTurn } from "./arguments";
 import {
   type AskFlags,
+  type Limits,
   type OutputFlags,
   type Register,
   toLimits,
@@ -47,9 +49,12 @@ async function runAsk(words: string[], flags: AskFlags, io: Io): Promise<ExitCod
     output.form === "answer" &&
     flags.detach === undefined;
   const question = isConversation ? null : await readQuestion(words, io);
-  const team = await chooseTeam(flags, io);
+  const chosen = await chooseTeam(flags, io);
   const connection = await connect(flags, io);
-  if (question === null) return converse({ team, connection, limits: toLimits(flags), output }, io);
+  const sharing = await share({ team: chosen, flags }, connection, io);
+  const { team } = sharing;
+  const limits = { ...toLimits(flags), ...sharing.fields };
+  if (question === null) return converse({ team, connection, limits, output }, io);
   if (
     flags.config === undefined &&
     team.source.text !== null &&
@@ -58,10 +63,28 @@ async function runAsk(words: string[], flags: AskFlags, io: Io): Promise<ExitCod
     io.stderr.write(`team    ${team.description}\n`);
   printAttached(team.attachments, io);
   const target = {
-    run: { question: withUploads(question, team.attachments), ...team.request, ...toLimits(flags) },
+    run: { question: withUploads(question, team.attachments), ...team.request, ...limits },
   };
   const options: AskOptions = { target, context: contextOf(connection, team), output };
-  return flags.detach ? askDetached(options, io) : (await ask(options, io)).exitCode;
+  if (flags.detach) return askDetached(options, io);
+  const result = await ask(options, io);
+  printPullCommands(sharing.folders, result.place, connection, io);
+  return result.exitCode;
+}
+
+/** Pushes the folders of the question. `fields`: their grants, and the side that wins conflicts. */
+async function share(
+  { team, flags }: { team: TeamChoice; flags: AskFlags },
+  connection: Connection,
+  io: Io,
+): Promise<Sharing & { fields: Pick<Limits, "contexts" | "context_conflicts"> }> {
+  const sharing = await shareFolders({ team, requested: flags.with ?? [] }, connection, io);
+  const { contexts } = sharing;
+  const fields = {
+    ...(contexts.length === 0 ? {} : { contexts }),
+    ...(flags.conflicts === undefined ? {} : { context_conflicts: flags.conflicts }),
+  };
+  return { ...sharing, fields };
 }
 
 const contextOf = ({ server, key }: Connection, { source }: TeamChoice): AskOptions["context"] => ({

@@ -78,12 +78,19 @@ export const registerPull: Register = (program, { io, end }) => {
       new Option(
         "--dry-run",
         "print the planned changes and change nothing (the default)",
-      ).conflicts(["apply", "patch"]),
+      ).conflicts(["apply", "patch", "review"]),
     )
     .addOption(
-      new Option("--apply", "apply the changes; with a conflict, nothing is written").conflicts(
+      new Option("--apply", "apply the changes; with a conflict, nothing is written").conflicts([
         "patch",
-      ),
+        "review",
+      ]),
+    )
+    .addOption(
+      new Option(
+        "--review",
+        "show each file with its diff, and ask which files or hunks to take",
+      ).conflicts(["patch", "skipConflicts"]),
     )
     .addOption(new Option("--patch", "print the changes as a patch for `git apply`"))
     .option("--skip-conflicts", "with --apply: skip files in conflict and apply the rest")

@@ -1,6 +1,8 @@
 import { type Command, Option } from "commander";
 import type { RunRequest } from "../../src/protocol/api";
+import type { ConflictSide } from "../../src/protocol/api/contexts";
 import type { OutputForm, OutputOptions } from "../asking/answer-output";
+import { toWithFolder, type WithFolder } from "../asking/shared-folders";
 import type { TeamFlags } from "../asking/team-choice";
 import type { ConnectionFlags } from "../credentials/connection";
 import { CliError, EXIT, type ExitCode } from "../exit-codes";
@@ -66,6 +68,21 @@ export const withTeam = (command: Command): Command =>
       "attach an image, a PDF, a sound or a text file to the question; repeatable",
       collect,
     )
+    .addOption(
+      new Option(
+        "--with <folder>",
+        "push this folder and let the team read it; with :write (./site:write) the team may change it; repeatable",
+      ).argParser((text: string, previous: readonly WithFolder[] | undefined) => [
+        ...(previous ?? []),
+        toWithFolder(text),
+      ]),
+    )
+    .addOption(
+      new Option(
+        "--conflicts <side>",
+        "the side that wins where the last turn and your push changed a file",
+      ).choices(["turn", "upload"]),
+    )
     .option("--orchestrator-timeout <s>", "time limit of the turn, in seconds", toSeconds)
     .option("--max-cost <usd>", "cost limit of the turn, in US dollars", toUsd)
     .option("--max-tokens <n>", "token limit of the turn", toTokens)
@@ -79,6 +96,9 @@ export type AskFlags = ConnectionFlags &
     /** The session to watch. */
     attach?: string;
     detach?: true;
+    /** Folders that are pushed and given to the team. */
+    with?: readonly WithFolder[];
+    conflicts?: ConflictSide;
   };
 
 /** Returns the output options. Throws CliError if the flags name more than one output form. */
@@ -99,8 +119,11 @@ export function toOutput({
   return { form: forms[0] ?? "answer", file: outputFile ?? null, verbose: verbose ?? false };
 }
 
-/** The limits of one turn, in the form of the API. */
-export type Limits = Pick<RunRequest, "budget" | "timeout_seconds">;
+/** The limits and contexts of one turn, in the form of the API. */
+export type Limits = Pick<
+  RunRequest,
+  "budget" | "timeout_seconds" | "contexts" | "context_conflicts"
+>;
 
 export function toLimits(flags: LimitFlags): Limits {
   const usd = flags.maxCost ?? flags.budget;

@@ -14,6 +14,7 @@ export const COMMANDS = [
   "keys",
   "secrets",
   "push",
+  "contexts",
   "pull",
   "eval",
   "login",

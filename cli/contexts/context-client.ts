@@ -1,14 +1,17 @@
 import { ClientError, type UploadFile } from "../../client/index";
 import {
   type Context,
+  type ContextList,
+  ContextListSchema,
   ContextSchema,
   type ContextUpload,
   ContextUploadSchema,
+  type IncludedTurn,
   type TurnChanges,
   TurnChangesSchema,
 } from "../../src/protocol/api/contexts";
 import { CliError, EXIT } from "../exit-codes";
-import { callService, readAnswer } from "../service/call-service";
+import { type Answer, callService, readAnswer } from "../service/call-service";
 import type { RequestContext } from "../service/problem";
 import { toLine } from "../terminal/sanitize";
 import { hashOf, type LocalFile, readPlainFile } from "./scan";
@@ -18,19 +21,25 @@ import type { Side } from "./three-way";
 
 type UploadInput = {
   files: readonly LocalFile[];
-  /** The context version that the files are based on. */
-  base: string | undefined;
+  /** The context version that the files are based on. `null`: there must be no version yet. */
+  base: string | null | undefined;
+  /** Turns whose results the files contain. */
+  includes: IncludedTurn[];
   onProgress: (progress: { sent: number; total: number }) => void;
 };
 
 /** Uploads these files as the newest version of a context. */
 export async function uploadContext(
   name: string,
-  { files, base, onProgress }: UploadInput,
+  { files, base, includes, onProgress }: UploadInput,
   context: RequestContext,
 ): Promise<ContextUpload> {
   const upload = readAnswer(context, ContextUploadSchema, ({ contexts }) =>
-    contexts.upload(name, files.map(toUploadFile), { baseVersion: base, onProgress }),
+    contexts.upload(name, files.map(toUploadFile), {
+      baseVersion: base,
+      onProgress,
+      ...(includes.length > 0 ? { includes } : {}),
+    }),
   );
   return (await upload).data;
 }
@@ -51,6 +60,22 @@ async function readAgain({ file, hash, path }: LocalFile): Promise<Uint8Array> {
     `${toLine(path)} was changed while it was pushed. The context is unchanged. Push again.`,
   );
 }
+
+/** Contexts per page of a list. */
+const PAGE = 100;
+
+/** Lists contexts, sorted by name. `after`: the last name of the previous page. */
+export const listContexts = (
+  after: string | undefined,
+  context: RequestContext,
+): Promise<Answer<ContextList>> =>
+  readAnswer(context, ContextListSchema, ({ contexts }) =>
+    contexts.list({ limit: PAGE, ...(after === undefined ? {} : { after }) }),
+  );
+
+/** Erases a context with all its versions. */
+export const eraseContext = (name: string, context: RequestContext): Promise<void> =>
+  callService(context, ({ contexts }) => contexts.delete(name));
 
 /** Reads a version of a context. `version`: `null` means the newest. */
 export async function readContext(
@@ -79,6 +104,20 @@ export async function readContextIfKept(
   return (await read).data;
 }
 
+/** Reads the newest version of a context; returns `null` if there is no such context. */
+export async function readContextIfAny(
+  name: string,
+  context: RequestContext,
+): Promise<Context | null> {
+  const read = readAnswer(context, ContextSchema.nullable(), ({ contexts }) =>
+    contexts.get(name).catch((error: unknown) => {
+      if (error instanceof ClientError && error.status === 404) return null;
+      throw error;
+    }),
+  );
+  return (await read).data;
+}
+
 /** The files of a context by path. */
 export const sidesOf = ({ tree }: Context): Map<string, Exclude<Side, null>> =>
   new Map(
@@ -96,6 +135,21 @@ export async function readChanges(
 ): Promise<TurnChanges> {
   const read = readAnswer(context, TurnChangesSchema, ({ contexts }) =>
     contexts.changes({ session, turn }),
+  );
+  return (await read).data;
+}
+
+/** Reads the changes of a turn; returns `null` if the session or the turn does not exist. */
+export async function readChangesIfKept(
+  session: string,
+  turn: number,
+  context: RequestContext,
+): Promise<TurnChanges | null> {
+  const read = readAnswer(context, TurnChangesSchema.nullable(), ({ contexts }) =>
+    contexts.changes({ session, turn }).catch((error: unknown) => {
+      if (error instanceof ClientError && error.status === 404) return null;
+      throw error;
+    }),
   );
   return (await read).data;
 }

@@ -1,46 +1,10 @@
 import { lstat, readdir } from "node:fs/promises";
 import path from "node:path";
-import * as z from "zod";
-import { ContextNameSchema, VersionIdSchema } from "../../src/protocol/api/contexts";
 import { CONTEXT_LIMITS } from "../../src/protocol/context-limits";
 import { CliError, EXIT } from "../exit-codes";
 import { toLine } from "../terminal/sanitize";
-import { parseJson } from "../service/schema";
-import { readTextFile } from "../local-files";
 import { hashOf, isAcceptedPath, readPlainFile } from "./scan";
 import type { LocalEntry, BlockingEntries } from "./three-way";
-import { writeWhole } from "./write-files";
-
-/**
- * The context version of the directory's last push or pull. `without` lists the files of that
- * version that the pull excluded.
- */
-const LinkSchema = z.object({
-  server: z.string(),
-  name: ContextNameSchema,
-  version: VersionIdSchema,
-  without: z.array(z.string()).optional(),
-});
-export type Link = z.infer<typeof LinkSchema>;
-
-const linkFile = (directory: string): string =>
-  path.join(directory, ".massgen-edge", "context.json");
-
-/** Reads the directory's link; `null` if it was never pushed or pulled. Throws CliError. */
-export async function readLink(directory: string): Promise<Link | null> {
-  const file = linkFile(directory);
-  const text = await readTextFile(file, { fileKind: "note of the last push" });
-  if (text === null) return null;
-  const parsed = LinkSchema.safeParse(parseJson(text));
-  if (parsed.success) return parsed.data;
-  throw new CliError(
-    EXIT.config,
-    `${file} is not a file that \`push\` writes. Remove it, and name the context with --name.`,
-  );
-}
-
-export const writeLink = (directory: string, link: Link): Promise<void> =>
-  writeWhole(linkFile(directory), Buffer.from(`${JSON.stringify(link, null, 2)}\n`), false);
 
 /** Resolves the folder argument of a command. Throws CliError if it is not a directory. */
 export async function toDirectory(cwd: string, text: string | undefined): Promise<string> {

@@ -6,7 +6,7 @@ import type { ContentFetcher } from "./context-client";
 import { refusalOf } from "./directory";
 import type { IncomingChanges } from "./incoming";
 import { type Exclusion, printPullExclusions } from "./exclusions";
-import type { PullFilter } from "./plan";
+import type { PullFilter } from "./path-filter";
 import { isChange, type Side } from "./three-way";
 
 /**

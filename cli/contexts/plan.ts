@@ -1,13 +1,19 @@
 import { inspect, isSameFile, refusalOf } from "./directory";
-import { IgnoreFiles } from "./ignore-files";
-import { setsPackageSource, Includes, type Exclusion, exclusionReason } from "./exclusions";
+import type { Exclusion } from "./exclusions";
+import type { PullFilter } from "./path-filter";
 import { type Change, isChange, planSteps, type Step, type Triple } from "./three-way";
 
 /**
- * The steps of a pull, and what it excludes. `exclusions`: the excluded files and folders, with
- * reasons. `excludedPaths`: the changed files that one of these exclusions applies to.
+ * The steps of a pull, and what it excludes. `triples`: the changes that the steps apply.
+ * `exclusions`: the excluded files and folders, with reasons. `excludedPaths`: the changed files that
+ * one of these exclusions applies to.
  */
-export type Plan = { steps: Step[]; exclusions: Exclusion[]; excludedPaths: string[] };
+export type Plan = {
+  steps: Step[];
+  triples: Triple[];
+  exclusions: Exclusion[];
+  excludedPaths: string[];
+};
 
 /** Plans the steps that apply these changes to a directory, without the excluded files. */
 export async function planOf(
@@ -32,7 +38,7 @@ export async function planOf(
       excludedPaths.push(change.path);
     }
   }
-  return { steps: planSteps(included), exclusions, excludedPaths };
+  return { steps: planSteps(included), triples: included, exclusions, excludedPaths };
 }
 
 async function sameFileVariants(
@@ -90,40 +96,4 @@ export function mergeCaseVariants(
     if (after.base === null) merged.set(kept, { ...after, base: before.base, was: deleted });
   }
   return [...merged.values()];
-}
-
-/**
- * Decides which files a pull excludes: all files that a push excludes, and settings files that set
- * a package source, because programs read them automatically. `--include` overrides an exclusion.
- */
-export class PullFilter {
-  readonly #ignoreFiles: IgnoreFiles;
-  readonly #includes: Includes;
-
-  /** `includes`: gitignore patterns of files that are pulled despite an exclusion. */
-  constructor(directory: string, includes: readonly string[]) {
-    this.#ignoreFiles = new IgnoreFiles(directory);
-    this.#includes = new Includes(includes);
-  }
-
-  /**
-   * The exclusion of a file or of a folder that contains it; `null` if the file is pulled. Do not
-   * call with a path that `refusalOf` refuses.
-   */
-  async exclusionOf(file: string): Promise<Exclusion | null> {
-    const names = file.split("/");
-    for (let depth = 1; depth < names.length; depth += 1) {
-      const folder = `${names.slice(0, depth).join("/")}/`;
-      const reason = exclusionReason(
-        folder,
-        await this.#ignoreFiles.applyingTo(folder),
-        this.#includes,
-      );
-      if (reason !== null && !this.#includes.reachInto(folder)) return { path: folder, reason };
-    }
-    if (setsPackageSource(file) && !this.#includes.matchesDirectly(file))
-      return { path: file, reason: "sets a package source" };
-    const reason = exclusionReason(file, await this.#ignoreFiles.applyingTo(file), this.#includes);
-    return reason && { path: file, reason };
-  }
 }

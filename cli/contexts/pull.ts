@@ -1,15 +1,18 @@
 import type { Connection } from "../credentials/connection";
-import { plural } from "../../src/describe/figures";
 import { CliError, EXIT, type ExitCode } from "../exit-codes";
 import type { Io } from "../io";
-import { toLine } from "../terminal/sanitize";
 import { applySteps } from "./apply";
-import { writeLink } from "./directory";
-import { incomingOf } from "./incoming";
+import type { IncomingChanges } from "./incoming";
+import { incomingTurn } from "./incoming-turn";
+import { incomingVersion } from "./incoming-version";
+import { readNote } from "./note";
 import { printPullExclusions, warnRunAutomatically } from "./exclusions";
 import { printPatch } from "./patch";
-import { PullFilter, planOf } from "./plan";
-import type { Step } from "./three-way";
+import { PullFilter } from "./path-filter";
+import { planOf } from "./plan";
+import { planSummary, printSteps, resultSummary, writtenPaths } from "./pull-lines";
+import { keptPaths, noteResult } from "./pull-result";
+import { requireTerminal, review } from "./review";
 
 export type PullOptions = {
   name?: string;
@@ -20,8 +23,9 @@ export type PullOptions = {
   patch?: true;
   dryRun?: true;
   skipConflicts?: true;
+  review?: true;
 };
-type World = Pick<Io, "stdout" | "stderr">;
+type World = Pick<Io, "stdout" | "stderr" | "stdin" | "screen" | "env">;
 
 /**
  * Applies changes from the service to a directory, or prints them. Returns exit code 1 if a file
@@ -33,11 +37,13 @@ export async function pull(
   connection: Connection,
   world: World,
 ): Promise<ExitCode> {
+  if (options.review) requireTerminal(world);
   const incoming = await incomingOf(directory, options, connection);
-  if (incoming.note !== null) world.stderr.write(`${incoming.note}\n`);
+  if (incoming.notice !== null) world.stderr.write(`${incoming.notice}\n`);
   const filter = new PullFilter(directory, options.include ?? []);
   if (options.patch) return printPatch(incoming, filter, world);
   const plan = await planOf(directory, incoming.changes, filter);
+  if (options.review) return review({ directory, incoming, plan }, world);
   const { steps, exclusions, excludedPaths } = plan;
   const conflicts = steps.filter((step) => step.action === "conflict");
   printSteps(steps, world);
@@ -55,39 +61,33 @@ export async function pull(
     return conflicts.length > 0 ? EXIT.config : EXIT.ok;
   }
   const counts = await applySteps(directory, steps, incoming.theirs);
-  if (incoming.resultingVersion && conflicts.length === 0) {
-    const link = { server: connection.server, ...incoming.resultingVersion };
-    const without = excludedPaths.length > 0 ? { without: excludedPaths } : {};
-    await writeLink(directory, { ...link, ...without });
-  }
-  world.stderr.write(
-    `${incoming.sourceName}: ${counts.written} written, ${counts.renamed > 0 ? `${counts.renamed} renamed, ` : ""}${counts.deleted} deleted, ${plural(conflicts.length, "conflict")}.\n`,
-  );
+  const result = {
+    kept: keptPaths(conflicts, plan.triples),
+    excluded: excludedPaths,
+    taken: [],
+    isChanged: steps.length > conflicts.length,
+  };
+  await noteResult({ directory, incoming }, result, world);
+  world.stderr.write(`${incoming.sourceName}: ${resultSummary(counts, conflicts.length)}.\n`);
   return conflicts.length > 0 ? EXIT.config : EXIT.ok;
 }
 
-/** The paths of written files, and the new paths of renamed files. */
-const writtenPaths = (steps: readonly Step[]): string[] =>
-  steps.flatMap(({ action, path }) => (action === "write" || action === "rename" ? [path] : []));
+/**
+ * Reads the requested changes: if `session` is set, those of the session's turn, otherwise those of
+ * the context's newest version. Throws CliError.
+ */
+async function incomingOf(
+  directory: string,
+  { session, turn = 1, name }: PullOptions,
+  connection: Connection,
+): Promise<IncomingChanges> {
+  const folder = { directory, note: await readNote(directory) };
+  return session === undefined
+    ? incomingVersion(folder, name, connection)
+    : incomingTurn(folder, { session, turn, name }, connection);
+}
 
 const CONFLICTS =
   "Nothing was written: files marked `conflict` were changed on both sides. `--patch` prints the changes for `git apply -3`; `--apply --skip-conflicts` applies all others.";
 
-const planSummary = (steps: readonly Step[]): string => {
-  const count = (action: Step["action"]) => steps.filter((step) => step.action === action).length;
-  if (steps.length === 0) return "nothing to do";
-  const renames = count("rename") > 0 ? `${count("rename")} to rename, ` : "";
-  return `${count("write")} to write, ${renames}${count("delete")} to delete, ${plural(count("conflict"), "conflict")}`;
-};
-
-/**
- * Prints one line per step: `write`, `rename`, `delete` or `conflict`, and the path. The line of a
- * rename also has the old name, and the line of a conflict has its reason.
- */
-function printSteps(steps: readonly Step[], { stdout }: World): void {
-  for (const step of steps) {
-    const details =
-      step.action === "conflict" ? [step.why] : step.action === "rename" ? [`was ${step.was}`] : [];
-    stdout.write(`${[step.action, ...[step.path, ...details].map(toLine)].join("\t")}\n`);
-  }
-}
+export { planSummary, printSteps, resultSummary, writtenPaths } from "./pull-lines";

@@ -5,6 +5,7 @@ import { CliError, EXIT, type ExitCode } from "../exit-codes";
 import { toLine, sanitize } from "../terminal/sanitize";
 import { ProblemSchema } from "./schema";
 import { commandLineOf, MODEL_FLAG } from "../invocation";
+import { conflictLines } from "./conflict-lines";
 import { widthOf } from "../terminal/text-width";
 
 /**
@@ -12,7 +13,8 @@ import { widthOf } from "../terminal/text-width";
  * the config is no local file.
  */
 export type ConfigSource = { name: string; text: string | null };
-export type RequestContext = Connection & { config?: ConfigSource };
+/** `retry`: the words of a command that sends the request again; omitted if there is none. */
+export type RequestContext = Connection & { config?: ConfigSource; retry?: readonly string[] };
 
 /** Converts a failed call to an error for people. */
 export function toCliError(error: ClientError, context: RequestContext): CliError {
@@ -95,11 +97,13 @@ export function faultLines(
  * The message: title, each error with its place, advice, and the request's id. The detail is
  * omitted if there are errors, because it repeats the first one.
  */
-function describeProblem(problem: Problem, { config }: RequestContext): string {
+function describeProblem(problem: Problem, context: RequestContext): string {
+  const { config } = context;
   const errors = problem.errors ?? [];
   const detail = problem.detail && errors.length === 0 ? `: ${toLine(problem.detail)}` : "";
   const lines = [`${toLine(problem.title)} (${problem.status} ${toLine(problem.code)})${detail}`];
   for (const error of errors) lines.push(...faultLines(error, config));
+  lines.push(...conflictLines(problem, context));
   const id = problem.request_id ? ` Request id: ${toLine(problem.request_id)}` : "";
   const lacksProvider =
     config?.name === MODEL_FLAG &&
@@ -119,6 +123,10 @@ function advice({ status, code }: Problem): string {
   if (code === "spend_exceeded")
     return "The daily budget is exhausted. Ask the service's operator, or wait until tomorrow.";
   if (status === 404) return "Check the id and the server.";
+  if (code === "context_conflicts")
+    return `To decide file by file, pull the turn with \`${commandLineOf("pull", "--review")}\`, edit the files, and push.`;
+  if (code === "context_changed")
+    return `Pull that version first with \`${commandLineOf("pull", "--apply")}\`. To replace it, push with --force.`;
   if (code === "turn_running") return "Wait for the running turn, attach to it, or cancel it.";
   if (status === 429 || status === 503) return "Wait a little and retry.";
   if (status >= 500)

@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import path from "node:path";
 import { expect, it } from "vitest";
 import { sha256 } from "../../../local/sha256";
-import { writeLink } from "../../../cli/contexts/directory";
+import { writeNote } from "../../../cli/contexts/note";
 import { runAt } from "../commands/terminal";
 import { Service } from "../service";
 
@@ -40,7 +40,7 @@ it("pull overwrites and deletes nothing if the version of the folder was pruned"
       },
     },
   });
-  await writeLink(folder, { server: service.url, name: "site", version: versionId("a") });
+  await writeNote(folder, { server: service.url, name: "site", version: versionId("a") });
   const pulled = await runAt(
     { cwd: folder },
     "pull",

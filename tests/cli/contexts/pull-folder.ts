@@ -7,7 +7,6 @@ import { runAt } from "../commands/terminal";
 import { Service } from "../service";
 import type { Answers, Files } from "./offered";
 
-const LINK_FILE = ".massgen-edge/context.json";
 /** The options of a pull of the first turn. */
 export const OF_TURN = ["--session", SESSION, "--turn", "1"];
 
@@ -29,14 +28,14 @@ export class PullFolder {
     }
   }
 
-  /** All files, except the link of the last pull and the files of git. */
+  /** All files, except the note of the last pull and the files of git. */
   async files(): Promise<Files> {
     const entries = await readdir(this.root, { recursive: true, withFileTypes: true });
     const names = entries
       .filter((entry) => entry.isFile())
       .map((entry) => path.relative(this.root, path.join(entry.parentPath, entry.name)));
     const pulledNames = names
-      .filter((name) => name !== LINK_FILE && !name.startsWith(".git/"))
+      .filter((name) => !name.startsWith(".massgen-edge/") && !name.startsWith(".git/"))
       .sort();
     return Object.fromEntries(
       await Promise.all(

@@ -5,7 +5,8 @@ import path from "node:path";
 import { promisify } from "node:util";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { applySteps } from "../../../cli/contexts/apply";
-import { inspect, writeLink } from "../../../cli/contexts/directory";
+import { inspect } from "../../../cli/contexts/directory";
+import { writeNote } from "../../../cli/contexts/note";
 import { hashOf } from "../../../cli/contexts/scan";
 import { planSteps } from "../../../cli/contexts/three-way";
 import { SESSION } from "../../protocol/builders";
@@ -171,7 +172,7 @@ describe("pull without local changes", () => {
         events: [],
         answers: withVersions(base, result),
       });
-      await writeLink(here, { server: service.url, name: "site", version: versionOf(0) });
+      await writeNote(here, { server: service.url, name: "site", version: versionOf(0) });
       const run = () => runAt({ cwd: here }, "pull", "--server", service.url, "--apply");
       expect([(await run()).code, await filesHere(), (await run()).stdout]).toEqual([
         0,

@@ -1,7 +1,7 @@
 import { chmod, link, stat } from "node:fs/promises";
 import path from "node:path";
 import { describe, expect, it } from "vitest";
-import { writeLink } from "../../../cli/contexts/directory";
+import { writeNote } from "../../../cli/contexts/note";
 import { SESSION } from "../../protocol/builders";
 import { runAt } from "../commands/terminal";
 import { Service } from "../service";
@@ -189,7 +189,7 @@ describe("a file whose name changed only in case, on a disk that ignores case", 
       events: [],
       answers: withVersions({ "Readme.md": "a" }, { "README.md": "a" }),
     });
-    await writeLink(folder.root, { server: service.url, name: "site", version: versionOf(0) });
+    await writeNote(folder.root, { server: service.url, name: "site", version: versionOf(0) });
     const result = await runAt({ cwd: folder.root }, "pull", "--server", service.url);
     expect([result.code, result.stdout, result.screen]).toEqual([
       0,

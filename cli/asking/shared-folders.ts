@@ -1,0 +1,213 @@
+import { createHash } from "node:crypto";
+import { homedir } from "node:os";
+import path from "node:path";
+import {
+  CONTEXT_NAME,
+  contextNameFrom,
+  type GrantedContexts,
+} from "../../src/protocol/api/contexts";
+import { plural } from "../../src/describe/figures";
+import { readContextIfAny } from "../contexts/context-client";
+import { toDirectory } from "../contexts/directory";
+import { readNote } from "../contexts/note";
+import { push } from "../contexts/push";
+import type { Connection } from "../credentials/connection";
+import { CliError, EXIT } from "../exit-codes";
+import { commandAt, shellArgument } from "../invocation";
+import type { Io } from "../io";
+import { allowedFoldersFile } from "../local-files";
+import { toLine } from "../terminal/sanitize";
+import { type Confirm, confirmAtTerminal } from "./consent";
+import { allow, isAllowed } from "./consent-store";
+import { type HostPath, hostPathsIn, withContextNames } from "./host-paths";
+import type { TeamChoice } from "./team-choice";
+
+/** Folders of this machine that a question gives to a team: `--with`, and paths in a config. */
+
+export type Permission = "read" | "write";
+/** A `--with` argument. `permission`: `null` if it is not stated. */
+export type WithFolder = { typed: string; permission: Permission | null };
+
+/** Parses `./site`, `./site:read` or `./site:write`. */
+export function toWithFolder(text: string): WithFolder {
+  const [, typed = text, permission] = /^(.+):(read|write)$/s.exec(text) ?? [];
+  return { typed, permission: permission === "read" || permission === "write" ? permission : null };
+}
+
+/** A pushed folder and its context. */
+export type SharedFolder = { typed: string; name: string; permission: Permission };
+/** The team with the names of contexts instead of paths, the pushed folders, and the grants. */
+export type Sharing = { team: TeamChoice; folders: SharedFolder[]; contexts: GrantedContexts };
+
+type SharingIo = Pick<Io, "cwd" | "home" | "stdin" | "stdout" | "stderr" | "screen" | "env"> & {
+  confirm?: Confirm;
+};
+
+/**
+ * Pushes the folders of `--with`, and the folders that the config names, once the user allows it.
+ * Throws CliError, also if the user refuses, or if there is no terminal to ask at.
+ */
+export async function shareFolders(
+  { team, requested }: { team: TeamChoice; requested: readonly WithFolder[] },
+  connection: Connection,
+  io: SharingIo,
+): Promise<Sharing> {
+  const given = await Promise.all(
+    requested.map(async (one) => ({ ...one, directory: await toDirectory(io.cwd, one.typed) })),
+  );
+  const text = team.request.config_yaml ?? "";
+  const named = await Promise.all(hostPathsIn(text).map((one) => resolveHostPath(one, team, io)));
+  const unasked = named.filter(({ directory }) =>
+    given.every((one) => one.directory !== directory),
+  );
+  await requireFolderConsent({ folders: unasked, text, team, connection }, io);
+  const names = new Map<string, string>();
+  const writable = new Set(
+    [...given, ...named.map(({ directory, hostPath }) => ({ directory, ...hostPath }))]
+      .filter(({ permission }) => permission === "write")
+      .map(({ directory }) => directory),
+  );
+  for (const { directory } of [...given, ...named]) {
+    if (names.has(directory)) continue;
+    names.set(directory, await pushFolder(directory, writable.has(directory), connection, io));
+  }
+  const nameOf = (directory: string): string => names.get(directory) ?? "";
+  const isNamed = (directory: string) => named.some((one) => one.directory === directory);
+  const replaced = named.map(({ directory, hostPath }) => ({ hostPath, name: nameOf(directory) }));
+  const typedOf = new Map([
+    ...named.map(({ directory, hostPath }) => [directory, hostPath.path] as const),
+    ...given.map(({ directory, typed }) => [directory, typed] as const),
+  ]);
+  return {
+    team: named.length === 0 ? team : withText(team, withContextNames(text, replaced)),
+    folders: [...names].map(([directory, name]) => ({
+      typed: typedOf.get(directory) ?? directory,
+      name,
+      permission: writable.has(directory) ? "write" : "read",
+    })),
+    // the config's own permission counts for its folders, unless the user states another
+    contexts: given
+      .filter(({ directory, permission }) => permission !== null || !isNamed(directory))
+      .map(({ directory, permission }) => ({
+        name: nameOf(directory),
+        permission: permission ?? "read",
+      })),
+  };
+}
+
+const withText = (team: TeamChoice, text: string): TeamChoice => ({
+  ...team,
+  request: { ...team.request, config_yaml: text },
+});
+
+type NamedFolder = { hostPath: HostPath; directory: string };
+
+async function resolveHostPath(
+  hostPath: HostPath,
+  team: TeamChoice,
+  { cwd, home }: Pick<Io, "cwd" | "home">,
+): Promise<NamedFolder> {
+  const expanded = hostPath.path.replace(/^~(?=$|[\\/])/, home || homedir());
+  try {
+    return { hostPath, directory: await toDirectory(cwd, expanded) };
+  } catch (cause) {
+    const message = `${team.description} names ${toLine(hostPath.path)} in context_paths, and there is no such folder here.`;
+    throw new CliError(EXIT.config, message, { cause });
+  }
+}
+
+type ConsentInput = {
+  folders: readonly NamedFolder[];
+  text: string;
+  team: TeamChoice;
+  connection: Connection;
+};
+
+/**
+ * Returns if the user has allowed to send these folders for this config, or allows it now. A config
+ * may come from another person, and could name any folder of this machine.
+ */
+async function requireFolderConsent(
+  { folders, text, team, connection: { server } }: ConsentInput,
+  io: SharingIo,
+): Promise<void> {
+  const file = allowedFoldersFile(io);
+  const consentOf = ({ directory }: NamedFolder) => ({ subject: `${server} ${directory}`, text });
+  const asked: NamedFolder[] = [];
+  for (const folder of folders)
+    if (!(await isAllowed(file, consentOf(folder), io))) asked.push(folder);
+  if (asked.length === 0) return;
+  const confirm = io.confirm ?? confirmAtTerminal(io);
+  const options = asked.map(({ directory }) => `--with ${shellArgument(directory)}`).join(" ");
+  const list = asked.map(({ directory }) => toLine(directory)).join(", ");
+  if (confirm === null)
+    throw new CliError(
+      EXIT.config,
+      `${team.description} names folders of this machine: ${list}. Without a terminal they are not sent. To send them, add ${options}`,
+    );
+  if (!(await confirm(questionAbout(asked, team, server))))
+    throw new CliError(EXIT.config, "Nothing was sent, and the team was not asked.");
+  for (const folder of asked) await allow(file, consentOf(folder), io);
+}
+
+const questionAbout = (
+  asked: readonly NamedFolder[],
+  { description }: TeamChoice,
+  server: string,
+): string =>
+  [
+    `${description} names folders of this machine:`,
+    ...asked.map(({ directory, hostPath }) => `  ${toLine(directory)} (${hostPath.permission})`),
+    `Send them to ${server}, without files that git ignores or that may hold secrets?`,
+  ].join("\n");
+
+/** Pushes a folder, and prints its context. Returns the name of the context. Throws CliError. */
+async function pushFolder(
+  directory: string,
+  isWritable: boolean,
+  connection: Connection,
+  io: SharingIo,
+): Promise<string> {
+  const note = await readNote(directory);
+  const isLinked = note?.server === connection.server;
+  const place = isLinked ? { name: note.name } : await newContext(directory, connection);
+  const options = { ...place, allowEmpty: isWritable };
+  const upload = await push(directory, options, connection, io);
+  const name = upload?.name ?? place.name;
+  io.stderr.write(
+    `pushed  ${toLine(directory)} as ${name}: version ${upload?.version}, ${plural(upload?.files ?? 0, "file")}\n`,
+  );
+  return name;
+}
+
+/** Most characters of a context's name before the part that makes it unique. */
+const MAX_NAME_STEM = 56;
+
+/**
+ * The context of a folder that was never pushed: its name, unless another folder uses that name.
+ * Then the name has a part that is made from the folder's path.
+ */
+async function newContext(
+  directory: string,
+  connection: Connection,
+): Promise<{ name: string; base?: null }> {
+  const stem = contextNameFrom(directory) ?? "project";
+  if ((await readContextIfAny(stem, connection)) === null) return { name: stem, base: null };
+  const unique = createHash("sha256").update(path.resolve(directory)).digest("hex").slice(0, 6);
+  const name = `${stem.slice(0, MAX_NAME_STEM)}-${unique}`;
+  return { name: CONTEXT_NAME.test(name) ? name : `project-${unique}` };
+}
+
+/** Prints, for each folder that the team may change, the command that pulls the changes. */
+export function printPullCommands(
+  folders: readonly SharedFolder[],
+  { sessionId, turn }: { sessionId: string; turn: number },
+  { server }: Connection,
+  { stderr }: Pick<Io, "stderr">,
+): void {
+  for (const { typed, permission } of folders) {
+    if (permission !== "write") continue;
+    const words = ["pull", shellArgument(typed), "--session", sessionId, "--turn", String(turn)];
+    stderr.write(`pull    ${commandAt(server, ...words, "--apply")}\n`);
+  }
+}

@@ -1,0 +1,90 @@
+import type { Context, ContextChanges } from "../../src/protocol/api/contexts";
+import { CliError, EXIT } from "../exit-codes";
+import type { RequestContext } from "../service/problem";
+import { toLine } from "../terminal/sanitize";
+import {
+  type ContentFetcher,
+  fetchFromContext,
+  fetchFromTurn,
+  readChangesIfKept,
+  readContextIfKept,
+  sidesOf,
+} from "./context-client";
+import type { StateFiles } from "./common-base";
+
+/** The versions and states of one context that a command reads. Each version is read once. */
+export class ContextFiles {
+  readonly #sources = new Map<string, { path: string; fetch: ContentFetcher }[]>();
+  readonly #versions = new Map<string, Promise<Context | null>>();
+
+  constructor(
+    private readonly name: string,
+    private readonly connection: RequestContext,
+  ) {}
+
+  /** Reads a version; `null` if the service has pruned it. Throws CliError. */
+  version(version: string): Promise<Context | null> {
+    const found = this.#versions.get(version) ?? this.#read(version);
+    this.#versions.set(version, found);
+    return found;
+  }
+
+  async #read(version: string): Promise<Context | null> {
+    const context = await readContextIfKept(this.name, version, this.connection);
+    if (context !== null) this.#addSources(context);
+    return context;
+  }
+
+  /** Adds a version that was already read. */
+  add(context: Context): void {
+    this.#versions.set(context.version, Promise.resolve(context));
+    this.#addSources(context);
+  }
+
+  /** The state of the context after a turn; `null` if its version was pruned. Throws CliError. */
+  async stateOf(
+    { session, turn }: { session: string; turn: number },
+    { base_version: version, changes }: ContextChanges,
+  ): Promise<StateFiles | null> {
+    const context = await this.version(version);
+    if (context === null) return null;
+    const versionFiles = sidesOf(context);
+    const files = new Map(versionFiles);
+    const fetch = fetchFromTurn(session, turn, this.connection);
+    for (const { path, hash, executable } of changes) {
+      if (hash === null) files.delete(path);
+      else {
+        files.set(path, { hash, executable: executable ?? false });
+        this.#addSource(path, hash, fetch);
+      }
+    }
+    return { version, versionFiles, files };
+  }
+
+  /** The state after a noted turn; `null` if the service no longer has it. Throws CliError. */
+  async stateIfKept(place: { session: string; turn: number }): Promise<StateFiles | null> {
+    const changes = await readChangesIfKept(place.session, place.turn, this.connection);
+    const own = changes?.data.find(({ context }) => context === this.name);
+    return own ? this.stateOf(place, own) : null;
+  }
+
+  /**
+   * Downloads contents by their hash, from a version or a turn that was read before. Prefers a
+   * source in which the file has the same path. Throws CliError.
+   */
+  readonly fetch: ContentFetcher = async (path, hash) => {
+    const sources = this.#sources.get(hash) ?? [];
+    const source = sources.find((one) => one.path === path) ?? sources[0];
+    if (source) return source.fetch(source.path, hash);
+    throw new CliError(EXIT.execution, `The service has no contents for ${toLine(path)}.`);
+  };
+
+  #addSources({ version, tree }: Context): void {
+    const fetch = fetchFromContext(this.name, version, this.connection);
+    for (const { path, sha256 } of tree) this.#addSource(path, sha256, fetch);
+  }
+
+  #addSource(path: string, hash: string, fetch: ContentFetcher): void {
+    this.#sources.set(hash, [...(this.#sources.get(hash) ?? []), { path, fetch }]);
+  }
+}

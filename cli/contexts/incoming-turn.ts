@@ -1,0 +1,186 @@
+import { lstat } from "node:fs/promises";
+import path from "node:path";
+import type { ContextChanges } from "../../src/protocol/api/contexts";
+import type { Connection } from "../credentials/connection";
+import { CliError, EXIT } from "../exit-codes";
+import { sessionStatus } from "../service/session-calls";
+import {
+  type BaseFiles,
+  type CommonPoint,
+  commonPoint,
+  type Files,
+  joinedBase,
+  type StateFiles,
+  withOtherBases,
+} from "./common-base";
+import { ContextFiles } from "./contents";
+import { readChanges, sidesOf } from "./context-client";
+import { refusalOf } from "./directory";
+import { changesBetween, hashesHere, type IncomingChanges, type LinkedFolder } from "./incoming";
+import type { Note, NotedTurn } from "./note";
+import { noteAfterTurn } from "./record";
+
+type RequestedTurn = { session: string; turn: number; name: string | undefined };
+
+/** Reads the state of a context after a turn, compared with the folder's base. Throws CliError. */
+export async function incomingTurn(
+  { directory, note }: LinkedFolder,
+  requested: RequestedTurn,
+  connection: Connection,
+): Promise<IncomingChanges> {
+  const { session, turn } = requested;
+  const found = await changesOf(requested, note, connection);
+  const link = { server: connection.server, name: found.context };
+  const own = note?.server === link.server && note.name === link.name ? note : null;
+  const reads = new ContextFiles(found.context, connection);
+  const state = await reads.stateOf({ session, turn }, found);
+  if (state === null)
+    throw new CliError(
+      EXIT.config,
+      `The service no longer has version ${found.base_version} of ${found.context}, which turn ${turn} is based on.`,
+    );
+  const reading = { directory, reads, state, session };
+  const base = own === null ? await assumedBase(directory, state) : await baseOf(own, reading);
+  const entries = (await reads.version(state.version))?.includes ?? [];
+  const turnPlace = { session, turn, version: state.version };
+  const includes = { entries, files: state.versionFiles };
+  const baseHash = (file: string): string | null => base.get(file)?.hash ?? null;
+  return {
+    sourceName: `${found.context}, turn ${turn} of ${session}`,
+    changes: changesBetween(
+      base,
+      state.files,
+      found.changes.map((change) => change.path),
+    ),
+    theirs: reads.fetch,
+    base: reads.fetch,
+    noteAfter: (remainder) =>
+      note !== null && own === null
+        ? null // the folder stays linked to its own context
+        : noteAfterTurn(own, {
+            link,
+            turn: { ...turnPlace, includes },
+            remainder,
+            baseOf: baseHash,
+            isChanged: remainder.isChanged,
+          }),
+    notice: own && (await moveNotice(own, requested, connection)),
+    unnoted:
+      note !== null && own === null
+        ? `This folder is linked to ${note.name} of ${note.server}, so the pull of ${link.name} is not noted.`
+        : null,
+  };
+}
+
+/** The changes of the turn in the requested context, or in the folder's own context. */
+async function changesOf(
+  { session, turn, name }: RequestedTurn,
+  note: Note | null,
+  connection: Connection,
+): Promise<ContextChanges> {
+  const { data } = await readChanges(session, turn, connection);
+  const names = data.map(({ context }) => context);
+  const isOwn = note !== null && names.includes(note.name);
+  const chosen = name ?? (names.length === 1 || !isOwn ? names[0] : note.name);
+  const found = data.find(({ context }) => context === chosen);
+  if (found && (name !== undefined || names.length === 1 || isOwn)) return found;
+  throw new CliError(
+    EXIT.config,
+    data.length === 0
+      ? `Turn ${turn} changed no context. A turn that is running, failed or was cancelled has no changes.`
+      : `Turn ${turn} has the contexts ${names.join(", ")}. Choose one with --name.`,
+  );
+}
+
+type Reading = { directory: string; reads: ContextFiles; state: StateFiles; session: string };
+
+/** The base of a linked folder. */
+async function baseOf(note: Note, reading: Reading): Promise<BaseFiles> {
+  const { directory, reads, state } = reading;
+  const common = commonPoint(note, { session: reading.session, version: state.version });
+  const noted = common.turn ?? note.includes?.find(({ session }) => session === reading.session);
+  const base = await commonBase(note, common, reading);
+  const left = noted && common.turn === null ? await leftOutBase(noted, { base, reads }) : null;
+  const hashes = await hashesHere(directory, noted?.taken ?? []);
+  const replaced = common.turn
+    ? { bases: common.turn.bases ?? [], taken: common.turn.taken ?? [] }
+    : { bases: left?.bases ?? [], taken: [] };
+  return withOtherBases(left?.files ?? base, replaced, {
+    theirs: state.files,
+    hashHere: (file) => hashes.get(file) ?? null,
+  });
+}
+
+async function commonBase(
+  note: Note,
+  { version, turn }: CommonPoint,
+  { reads, state }: Reading,
+): Promise<BaseFiles> {
+  const context = version === null ? null : await reads.version(version);
+  const ofVersion = context && new Map(sidesOf(context));
+  for (const file of version === note.version ? (note.without ?? []) : []) ofVersion?.delete(file);
+  const ofTurn = turn && (await reads.stateIfKept(turn));
+  if (ofTurn === null) return ofVersion ?? new Map(state.versionFiles);
+  if (ofVersion === null || version === null || version < ofTurn.version)
+    return new Map(ofTurn.files);
+  return joinedBase(ofVersion, ofTurn);
+}
+
+/**
+ * Adds the left-out files to the base of a version that contains a turn's state: the version lacks
+ * them, and the folder may have them from the pull of the turn.
+ */
+async function leftOutBase(
+  noted: NotedTurn,
+  { base, reads }: { base: BaseFiles; reads: ContextFiles },
+): Promise<{ files: BaseFiles; bases: NonNullable<NotedTurn["bases"]> }> {
+  const paths = new Set((noted.left_out ?? []).filter((file) => !base.has(file)));
+  const bases = (noted.bases ?? []).filter(({ path: file }) => paths.has(file));
+  for (const { path: file } of bases) paths.delete(file);
+  const state = paths.size > 0 ? await reads.stateIfKept(noted) : null;
+  const files: BaseFiles = new Map(base);
+  for (const file of paths) files.set(file, state?.files.get(file) ?? null);
+  return { files, bases };
+}
+
+/**
+ * The base of a folder that was never pushed or pulled: the version that the turn started from. If
+ * the folder has none of this version's files, the base is empty, and all files are written.
+ */
+async function assumedBase(directory: string, { versionFiles }: StateFiles): Promise<BaseFiles> {
+  return (await hasAny(directory, versionFiles)) ? new Map(versionFiles) : new Map();
+}
+
+async function hasAny(directory: string, files: Files): Promise<boolean> {
+  for (const file of files.keys()) {
+    if (refusalOf(file) !== null) continue;
+    const entry = await lstat(path.join(directory, file)).catch(() => null);
+    if (entry !== null) return true;
+  }
+  return false;
+}
+
+/** The notice that a pull moves the folder to a turn that is not based on the noted turn. */
+async function moveNotice(
+  note: Note,
+  { session, turn }: RequestedTurn,
+  connection: Connection,
+): Promise<string | null> {
+  const noted = note.includes?.find((entry) => entry.session === session);
+  if (noted === undefined || noted.turn === turn) return null;
+  const { data } = await sessionStatus(session, connection);
+  const parents = new Map(data.turns.map((entry) => [entry.turn, entry.parent_turn ?? null]));
+  if (isBasedOn(turn, noted.turn, parents)) return null;
+  return `This pull moves the folder from turn ${noted.turn} to turn ${turn}, which is not based on turn ${noted.turn}. It undoes changes that turn ${turn} lacks; your own changes stay.`;
+}
+
+/** Whether a turn is based on another turn. `parents`: the parent of each turn. */
+export function isBasedOn(
+  turn: number,
+  origin: number,
+  parents: ReadonlyMap<number, number | null>,
+): boolean {
+  let current: number | null = turn;
+  while (current !== null && current > origin) current = parents.get(current) ?? null;
+  return current === origin;
+}

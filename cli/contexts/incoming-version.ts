@@ -1,0 +1,75 @@
+import type { IncludedTurn } from "../../src/protocol/api/contexts";
+import type { Connection } from "../credentials/connection";
+import { CliError, EXIT } from "../exit-codes";
+import { type BaseFiles, joinedBase, withOtherBases } from "./common-base";
+import { ContextFiles } from "./contents";
+import { readContext, sidesOf } from "./context-client";
+import { changesBetween, hashesHere, type IncomingChanges, type LinkedFolder } from "./incoming";
+import type { Note } from "./note";
+import { noteAfterVersion, sharedEntries } from "./record";
+
+const BASE_PRUNED =
+  "The service no longer has the version of the last push or pull. Each file that differs is a conflict, and files deleted there stay here.";
+
+/** Reads the newest version of a context, compared with the folder's version. Throws CliError. */
+export async function incomingVersion(
+  { directory, note }: LinkedFolder,
+  requestedName: string | undefined,
+  connection: Connection,
+): Promise<IncomingChanges> {
+  const name = requestedName ?? note?.name;
+  if (name === undefined)
+    throw new CliError(
+      EXIT.config,
+      "This folder was never pushed. Name the context with --name, or a session with --session.",
+    );
+  const link = { server: connection.server, name };
+  const own = note?.server === link.server && note.name === name ? note : null;
+  const newest = await readContext(name, null, connection);
+  const reads = new ContextFiles(name, connection);
+  reads.add(newest);
+  const after = sidesOf(newest);
+  const base = own && (await baseOfNote(own, newest.includes ?? [], reads));
+  const hashes = await hashesHere(directory, own?.taken ?? []);
+  const known = withOtherBases(
+    base ?? new Map(),
+    { bases: [], taken: own?.taken ?? [] },
+    { theirs: after, hashHere: (path) => hashes.get(path) ?? null },
+  );
+  const record = { entries: newest.includes ?? [], files: after };
+  return {
+    sourceName: `${name} ${newest.version}`,
+    changes: changesBetween(known, after),
+    theirs: reads.fetch,
+    base: reads.fetch,
+    noteAfter: (remainder) =>
+      noteAfterVersion(own, { link, version: newest.version, record, remainder }),
+    notice: own !== null && base === null ? BASE_PRUNED : null,
+    unnoted: null,
+  };
+}
+
+/**
+ * The base of a version: the folder's version, and the states of turns that both the folder and the
+ * new version contain. `null` if the service has pruned the folder's version.
+ */
+async function baseOfNote(
+  note: Note,
+  entries: readonly IncludedTurn[],
+  reads: ContextFiles,
+): Promise<BaseFiles | null> {
+  const context = await reads.version(note.version);
+  if (context === null) return null;
+  let base: BaseFiles = new Map(sidesOf(context));
+  // files that the last pull excluded were never written
+  for (const path of note.without ?? []) base.delete(path);
+  for (const entry of sharedEntries(note, entries)) {
+    const state = await reads.stateIfKept(entry);
+    if (state === null) continue;
+    const isNewer = state.version > note.version;
+    const joined = isNewer ? new Map(state.files) : joinedBase(base, state);
+    const bases = { bases: entry.bases ?? [], taken: [] };
+    base = withOtherBases(joined, bases, { theirs: state.files, hashHere: () => null });
+  }
+  return base;
+}

@@ -1,0 +1,27 @@
+import type { Io } from "../io";
+import type { IncomingChanges, PullResult } from "./incoming";
+import { writeNote } from "./note";
+import type { Change } from "./three-way";
+
+/** Writes the folder's note after a pull, or prints why the pull is not noted. */
+export async function noteResult(
+  { directory, incoming }: { directory: string; incoming: IncomingChanges },
+  result: PullResult,
+  { stderr }: Pick<Io, "stderr">,
+): Promise<void> {
+  if (incoming.unnoted !== null) stderr.write(`${incoming.unnoted}\n`);
+  const note = incoming.noteAfter(result);
+  if (note !== null) await writeNote(directory, note);
+}
+
+/**
+ * The paths whose base stays, because their change was not applied. A path that is also renamed
+ * counts with both names.
+ */
+export function keptPaths(
+  steps: readonly { path: string }[],
+  changes: readonly Change[],
+): string[] {
+  const names = new Map(changes.map(({ path, was }) => [path, was]));
+  return steps.flatMap(({ path }) => [path, names.get(path) ?? []].flat());
+}

@@ -1,0 +1,250 @@
+import type { ContextUpload, IncludedTurn } from "../../src/protocol/api/contexts";
+import { RECORD_LIMITS } from "../../src/protocol/context-limits";
+import { containsTurn, type Files, versionsOf } from "./common-base";
+import type { Note, NotedTurn, Taken } from "./note";
+
+/** What push and pull write into the folder's note, and what push sends from it. Pure. */
+
+/** Most earlier versions in a note. */
+const MAX_EARLIER = 100;
+
+/** The context that a folder is linked to. */
+export type Link = Pick<Note, "server" | "name">;
+
+/**
+ * What a pull did not apply completely.
+ *
+ * - `kept`: files in conflict that were skipped, and files that a review left
+ * - `excluded`: files that the filter excluded, such as ignored files
+ * - `taken`: files of which single hunks were taken
+ */
+export type Remainder = {
+  kept: readonly string[];
+  excluded: readonly string[];
+  taken: readonly Taken[];
+};
+
+const isComplete = ({ kept, taken }: Remainder): boolean => kept.length + taken.length === 0;
+
+/** Makes `version` the folder's version, and the old version an earlier one. */
+const movedTo = (note: Note, version: string): Note => ({
+  ...note,
+  version,
+  earlier: versionsOf(note)
+    .filter((own) => own !== version)
+    .slice(-MAX_EARLIER),
+});
+
+/**
+ * The note after a turn was pulled. `baseOf`: the hash of a file's base; `null` if there was none.
+ * The folder moves to the turn's version only if the pull was complete, because otherwise the next
+ * push would replace files of that version that the folder has never had.
+ */
+export function noteAfterTurn(
+  note: Note | null,
+  { link, turn, remainder, baseOf, isChanged }: TurnPull,
+): Note {
+  const { version } = turn;
+  const before: Note = note ?? { ...link, version };
+  const moves = isComplete(remainder) && version > before.version;
+  const after = moves ? { ...movedTo(before, version), without: [...remainder.excluded] } : before;
+  const paths = [
+    ...remainder.kept,
+    ...remainder.excluded,
+    ...remainder.taken.map(({ path }) => path),
+  ];
+  const old = before.includes?.find(({ session }) => session === turn.session);
+  const isSame = old?.turn === turn.turn && !isChanged && !moves;
+  const since = isSame ? old.since : after.version;
+  const entry: NotedTurn = {
+    session: turn.session,
+    turn: turn.turn,
+    ...(since === undefined ? {} : { since }),
+    left_out: [...remainder.excluded].sort(),
+    bases: [...new Set(paths)].sort().map((path) => ({ path, sha256: baseOf(path) })),
+    taken: [...remainder.taken],
+  };
+  const others = (after.includes ?? []).filter(({ session }) => session !== turn.session);
+  const included = moves ? adoptEntries(others, before, turn.includes, version) : others;
+  return { ...after, includes: newest([...included, entry]) };
+}
+
+export type TurnPull = {
+  link: Link;
+  /** `version`: the version that the turn started from, with its record. */
+  turn: { session: string; turn: number; version: string; includes: VersionRecord };
+  remainder: Remainder;
+  baseOf: (path: string) => string | null;
+  /** Whether the pull changed the folder. */
+  isChanged: boolean;
+};
+
+/** The record of a version, and the version's files. */
+export type VersionRecord = { entries: readonly IncludedTurn[]; files: Files };
+
+/**
+ * The note after a version was pulled. An incomplete pull does not change the folder's version. So
+ * the next pull offers the rest again, and a push is refused until then.
+ */
+export function noteAfterVersion(
+  note: Note | null,
+  { link, version, record, remainder }: VersionPull,
+): Note | null {
+  if (!isComplete(remainder))
+    return note === null || remainder.taken.length === 0
+      ? note
+      : { ...note, taken: [...remainder.taken] };
+  const before: Note = note ?? { ...link, version };
+  const entries = adoptEntries(before.includes ?? [], note, record, version);
+  const { taken: _, ...rest } = movedTo(before, version);
+  return { ...rest, without: [...remainder.excluded], includes: newest(entries) };
+}
+
+export type VersionPull = {
+  link: Link;
+  version: string;
+  record: VersionRecord;
+  remainder: Remainder;
+};
+
+/**
+ * Merges the folder's entries with those of a version that the folder now contains. For each
+ * session, the later turn counts. An entry of the folder that the version does not name is not part
+ * of the version, whether the version is older or newer.
+ */
+function adoptEntries(
+  own: readonly NotedTurn[],
+  note: Note | null,
+  { entries, files }: VersionRecord,
+  version: string,
+): NotedTurn[] {
+  const bySession = new Map(entries.map((entry) => [entry.session, entry]));
+  const kept = own.flatMap((entry) => {
+    const theirs = bySession.get(entry.session);
+    if (theirs !== undefined && theirs.turn > entry.turn) return [];
+    if (theirs?.turn === entry.turn) return [entry];
+    return [{ ...entry, since: version }];
+  });
+  const keptSessions = new Set(kept.map(({ session }) => session));
+  const adopted = entries
+    .filter(({ session }) => !keptSessions.has(session))
+    .map((entry) => adoptEntry(entry, note, files));
+  return [...kept, ...adopted];
+}
+
+/**
+ * The folder's entry for an entry of a version. A path that the version has and that counts as left
+ * out was taken partly by the folder that pushed the version. Here it is also a partly taken file.
+ * Its base is unknown, so that a further change of the file is a conflict.
+ */
+function adoptEntry(entry: IncludedTurn, note: Note | null, files: Files): NotedTurn {
+  const taken = (entry.left_out ?? []).flatMap((path) => {
+    const file = files.get(path);
+    return file ? [{ path, sha256: file.hash }] : [];
+  });
+  const partly = new Set(taken.map(({ path }) => path));
+  return {
+    session: entry.session,
+    turn: entry.turn,
+    ...(note === null ? {} : { since: note.version }),
+    left_out: (entry.left_out ?? []).filter((path) => !partly.has(path)),
+    bases: [...(entry.bases ?? []), ...taken.map(({ path }) => ({ path, sha256: null }))],
+    taken,
+  };
+}
+
+const newest = (entries: readonly NotedTurn[]): NotedTurn[] =>
+  entries.slice(-RECORD_LIMITS.entries);
+
+/** The files of a push: the hash of each pushed file by path. */
+export type PushedHashes = ReadonlyMap<string, string>;
+
+/**
+ * The paths of a turn's state that a push leaves out. `isExcluded`: whether the rules of push
+ * exclude a path. `state`: the paths of the turn's state; `null` if they cannot be read. Then only
+ * the noted paths count.
+ */
+export function leftOutPaths(
+  entry: NotedTurn,
+  {
+    state,
+    pushed,
+    excluded,
+  }: { state: Iterable<string> | null; pushed: PushedHashes; excluded: ReadonlySet<string> },
+): string[] {
+  const noted = new Set(entry.left_out ?? []);
+  return [...(state ?? noted)].filter(
+    (path) => !pushed.has(path) && (noted.has(path) || excluded.has(path)),
+  );
+}
+
+/**
+ * The entry that push sends. A partly taken file that still has the written contents is sent as left
+ * out. `null` if a list is longer than the service accepts.
+ */
+export function sentEntry(
+  entry: NotedTurn,
+  leftOut: readonly string[],
+  pushed: PushedHashes,
+): IncludedTurn | null {
+  const untouched = (entry.taken ?? [])
+    .filter(({ path, sha256 }) => pushed.get(path) === sha256)
+    .map(({ path }) => path);
+  const allLeftOut = [...new Set([...leftOut, ...untouched])].sort();
+  const excluded = new Set(allLeftOut);
+  const bases = (entry.bases ?? []).filter(({ path }) => !excluded.has(path));
+  if (Math.max(allLeftOut.length, bases.length) > RECORD_LIMITS.paths) return null;
+  return {
+    session: entry.session,
+    turn: entry.turn,
+    ...(allLeftOut.length > 0 ? { left_out: allLeftOut } : {}),
+    ...(bases.length > 0 ? { bases } : {}),
+  };
+}
+
+/** The newest entries that fit into the service's limit of a whole record. */
+export function fittingEntries(entries: readonly IncludedTurn[]): IncludedTurn[] {
+  const fitting: IncludedTurn[] = [];
+  let bytes = 2;
+  for (const entry of entries.slice(-RECORD_LIMITS.entries).toReversed()) {
+    bytes += Buffer.byteLength(JSON.stringify(entry)) + 1;
+    if (bytes > RECORD_LIMITS.bytes) break;
+    fitting.unshift(entry);
+  }
+  return fitting;
+}
+
+/**
+ * The note after a push. `leftOut`: the left-out paths by session. If the service kept a version of
+ * another folder that has the same files, that version may be older than the folder's turns.
+ */
+export function noteAfterPush(
+  note: Note | null,
+  { link, upload, leftOut }: { link: Link; upload: PushedVersion; leftOut: LeftOutBySession },
+): Note {
+  if (note === null) return { ...link, version: upload.version };
+  const isOfOthers = upload.status === "unchanged" && upload.version !== note.version;
+  const { taken: _, without: __, ...rest } = movedTo(note, upload.version);
+  return {
+    ...rest,
+    includes: (note.includes ?? []).map((entry) => ({
+      ...entry,
+      left_out: [...(leftOut.get(entry.session) ?? entry.left_out ?? [])],
+      ...(isOfOthers ? { since: upload.version } : {}),
+    })),
+  };
+}
+
+type PushedVersion = Pick<ContextUpload, "version" | "status">;
+export type LeftOutBySession = ReadonlyMap<string, readonly string[]>;
+
+/**
+ * The folder's entries whose state both the folder and a newer version contain, while the folder's
+ * own version does not.
+ */
+export const sharedEntries = (note: Note, entries: readonly IncludedTurn[]): NotedTurn[] =>
+  (note.includes ?? []).filter(
+    (own) =>
+      !containsTurn(note.version, own) &&
+      entries.some(({ session, turn }) => session === own.session && turn === own.turn),
+  );
