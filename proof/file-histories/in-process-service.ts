@@ -1,25 +1,32 @@
 import { createHash } from "node:crypto";
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
+import { startOfContexts } from "../../durable-objects/session/admission/start-states";
+import type { ContextState, TurnStart } from "../../durable-objects/session/files/context-states";
 import { contextServices } from "../../durable-objects/shared/context-services";
 import { createApp } from "../../src/api/app";
 import type { Env } from "../../src/env";
 import type { TurnChanges } from "../../src/protocol/api/contexts";
-import { decodeRecord } from "../../src/uploads/records";
-import { byPath } from "../../src/workspace/tree";
+import { applyChanges, byPath, diffTrees } from "../../src/workspace/tree";
+import type { OpenContext } from "../../src/uploads/context-reader";
 import type { FileEntry, Tree } from "../../src/workspace/types";
 import { LOCAL_PRINCIPAL } from "../../src/tenancy/principal";
 import { OPEN_SERVICE } from "../../tests/builders/open-service";
 import { createBucket } from "./bucket";
 import { createDatabase } from "./database";
 import { edited, type Files } from "./paths";
-import { type EndState, type SeenVersion, startState } from "./turn-rules";
 import type { Ask, Asked } from "./world";
 
 const app = createApp();
 const { tenant } = LOCAL_PRINCIPAL;
 
-type StoredTurn = { parent: number; isCompleted: boolean; ends: Map<string, EndState> };
+/** `ends`: the state of each context at the end, and its tree. */
+type StoredTurn = {
+  parent: number;
+  isCompleted: boolean;
+  start: TurnStart;
+  ends: Map<string, { state: ContextState; tree: Tree }>;
+};
 type StoredSession = { id: string; contexts: readonly string[]; turns: StoredTurn[] };
 
 /**
@@ -83,51 +90,60 @@ export class InProcessService {
   async ask({ session: index, parent, edits, ends, wins }: Ask): Promise<Asked> {
     const session = this.#sessions[index];
     if (!session) throw new Error(`there is no session ${index}`);
-    const before = session.turns[parent - 1];
-    const states = new Map<string, EndState>();
-    const conflicts = new Map<string, string[]>();
+    const newest = new Map<string, OpenContext>();
     for (const name of session.contexts) {
-      const newest = await this.#seen(name, session.id);
-      if (!newest) return { outcome: "missing" };
-      const parentEnd = before?.ends.get(name);
-      const recorded = session.turns[(newest.entry?.turn ?? 0) - 1]?.ends.get(name) ?? null;
-      const started = parentEnd
-        ? startState(newest, parentEnd, recorded, wins)
-        : { tree: newest.tree, conflicts: [] };
-      if (started.conflicts.length > 0)
-        conflicts.set(
-          name,
-          started.conflicts.map(({ path }) => path),
-        );
-      states.set(name, { version: newest, tree: started.tree });
+      const opened = await this.#contexts.reader.open(tenant, name, null);
+      if (!opened) return { outcome: "missing" };
+      await this.#keepContents(opened);
+      newest.set(name, opened);
     }
-    if (conflicts.size > 0) return { outcome: "refused", conflicts };
-    const isCompleted = ends !== "failed";
-    for (const { context, path, contents } of isCompleted ? edits : []) {
-      const state = states.get(context);
-      if (state) states.set(context, { ...state, tree: this.#edited(state.tree, path, contents) });
-    }
-    session.turns.push({ parent, isCompleted, ends: states });
-    const files = [...states].map(
-      async ([name, { tree }]) => [name, await this.#filesOf(name, tree)] as const,
+    const started = await startOfContexts(
+      {
+        reader: this.#contexts.reader,
+        records: this.#contexts.records,
+        states: session.turns.length === 0 ? null : statesOf(session),
+        isKept: (hash) => this.#blobs.has(hash),
+      },
+      {
+        ...{ tenant, sessionId: session.id, parent: parent === 0 ? null : parent },
+        contexts: [...newest].map(([name, { version }]) => ({ name, version: version.id })),
+        ...(wins ? { winner: wins } : {}),
+      },
     );
-    return { outcome: "started", ends: new Map(await Promise.all(files)) };
+    if (!started.ok) {
+      const groups = Map.groupBy(started.conflicts, ({ context }) => context);
+      const paths = [...groups].map(
+        ([name, found]) => [name, found.map(({ path }) => path)] as const,
+      );
+      return { outcome: "refused", conflicts: new Map(paths) };
+    }
+    const isCompleted = ends !== "failed";
+    const states = new Map<string, { state: ContextState; tree: Tree }>();
+    for (const state of started.start.states) {
+      const pinned = newest.get(state.context)?.tree ?? new Map();
+      const script = isCompleted ? edits.filter(({ context }) => context === state.context) : [];
+      const tree = script.reduce(
+        (before, { path, contents }) => this.#edited(before, path, contents),
+        applyChanges(pinned, state.changes),
+      );
+      states.set(state.context, { state: { ...state, changes: diffTrees(pinned, tree) }, tree });
+    }
+    session.turns.push({ parent, isCompleted, start: started.start, ends: states });
+    const files = [...states].map(([name, { tree }]) => [name, this.#filesOf(tree)] as const);
+    return { outcome: "started", ends: new Map(files) };
   }
 
   /** The files of the newest version of a context; `null` if it has none. */
   async newest(name: string): Promise<Files | null> {
-    const seen = await this.#seen(name, "");
-    return seen && this.#filesOf(name, seen.tree);
-  }
-
-  async #seen(name: string, session: string): Promise<SeenVersion | null> {
     const opened = await this.#contexts.reader.open(tenant, name, null);
     if (!opened) return null;
-    const { id } = opened.version;
-    const record = decodeRecord(await this.#contexts.records.read({ tenant, name, id }));
-    const entry = record.find((included) => included.session === session) ?? null;
-    for (const file of opened.tree.values()) this.#blobs.set(file.hash, await opened.read(file));
-    return { id, tree: opened.tree, entry };
+    await this.#keepContents(opened);
+    return this.#filesOf(opened.tree);
+  }
+
+  async #keepContents({ tree, read }: OpenContext): Promise<void> {
+    for (const file of tree.values())
+      if (!this.#blobs.has(file.hash)) this.#blobs.set(file.hash, await read(file));
   }
 
   #edited(tree: Tree, path: string, contents: string | null): Tree {
@@ -141,7 +157,7 @@ export class InProcessService {
     return byPath(new Map(Object.keys(files).map((name) => [name, entryOf(name)])));
   }
 
-  async #filesOf(_name: string, tree: Tree): Promise<Files> {
+  #filesOf(tree: Tree): Files {
     const decoder = new TextDecoder();
     return Object.fromEntries(
       [...tree].map(([path, { hash }]) => [path, decoder.decode(this.#blobs.get(hash))]),
@@ -197,17 +213,30 @@ const problem = (code: string): Response =>
   );
 
 function changesOf({ isCompleted, ends }: StoredTurn): TurnChanges {
-  const data = [...ends].map(([context, { version, tree }]) => {
-    const paths = [...new Set([...version.tree.keys(), ...tree.keys()])].sort();
-    const changed = paths.filter((path) => version.tree.get(path)?.hash !== tree.get(path)?.hash);
-    return {
-      context,
-      base_version: version.id,
-      changes: changed.map((path) => {
-        const file = tree.get(path);
-        return { path, hash: file?.hash ?? null, size: file?.size ?? 0 };
-      }),
-    };
-  });
+  const data = [...ends.values()].map(({ state: { context, version, changes } }) => ({
+    context,
+    base_version: version,
+    changes: [...changes].map(([path, file]) => ({
+      path,
+      hash: file?.hash ?? null,
+      size: file?.size ?? 0,
+    })),
+  }));
   return { object: "list", data: isCompleted ? data : [] };
+}
+
+/** What the session remembers of its turns' contexts. */
+function statesOf({ turns }: StoredSession) {
+  const endOf = (turn: number, context: string): ContextState | null => {
+    const stored = turns[turn - 1];
+    const carriedFrom = stored?.start.carried.get(context);
+    const state = (carriedFrom === undefined ? stored : turns[carriedFrom - 1])?.ends.get(context);
+    return state?.state ?? null;
+  };
+  const usedUntil = (turn: number): ReadonlyMap<string, number> => {
+    const stored = turns[turn - 1];
+    const used = [...(stored?.ends.keys() ?? [])].map((context) => [context, turn] as const);
+    return new Map([...(stored?.start.carried ?? []), ...used]);
+  };
+  return { endOf, usedUntil };
 }
