@@ -56,10 +56,9 @@ export class CommandLineWorld implements World {
     await writeFile(file, contents);
   }
 
-  async push(folder: number, { isForced, included }: Parameters<World["push"]>[1]) {
+  async push(folder: number, { included }: Parameters<World["push"]>[1]) {
     const args = [
       ...["push", "--name", this.contexts[folder] ?? ""],
-      ...(isForced ? ["--force"] : []),
       ...(included === undefined ? [] : ["--include", included]),
     ];
     const { stdout, error } = await this.#run(folder, args);

@@ -29,7 +29,7 @@ export class ModelWorld implements World {
     };
   }
 
-  async push(folder: number, options: { isForced?: boolean; included?: string } = {}) {
+  async push(folder: number, options: { included?: string } = {}) {
     const { status, after } = predictPush(this.#state, folder, options);
     this.#state = after;
     return { status };

@@ -6,7 +6,7 @@ import type { TeamEdit } from "./predict-ask";
  */
 export type Operation =
   | { type: "edit"; folder: number; path: string; contents: string | null }
-  | { type: "push"; folder: number; isForced?: true; included?: string }
+  | { type: "push"; folder: number; included?: string }
   | {
       type: "pull";
       folder: number;

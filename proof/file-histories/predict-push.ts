@@ -1,8 +1,8 @@
-import { joined, mark, type Mark, UNWRITTEN } from "./marks";
+import { joined, mark, type Mark } from "./marks";
 import { type Files, GITIGNORE, isLeftOut, sameFiles } from "./paths";
 import { filesOf, type Folder, markAt, mergedRecords, type State, type Version } from "./state";
 
-export type PushOptions = { isForced?: boolean; included?: string };
+export type PushOptions = { included?: string };
 
 /** `empty`: the folder has no files to push. `refused`: others pushed a version meanwhile. */
 export type PushPrediction = {
@@ -26,62 +26,55 @@ export const pathsOf = (...maps: readonly (ReadonlyMap<string, unknown> | Files)
 export function predictPush(
   state: State,
   index: number,
-  { isForced, included }: PushOptions,
+  { included }: PushOptions,
 ): PushPrediction {
   const folder = state.folders[index];
   if (!folder) throw new Error(`there is no folder ${index}`);
   const versions = state.contexts.get(folder.context) ?? [];
   const newest = versions.at(-1);
   const newestFiles = newest ? filesOf(newest.marks, newest.leftOut) : {};
-  const rules = {
-    direction: "push",
-    ignoreRules: folder.files[GITIGNORE] ?? null,
-    included,
-  } as const;
-  const paths = pathsOf(folder.files, folder.known);
-  const leftOut = new Set(paths.filter((path) => isLeftOut(path, rules)));
-  const sent = Object.fromEntries(
-    Object.entries(folder.files).filter(([path]) => !leftOut.has(path)),
-  );
+  const { marks, leftOut } = sentBy(folder, included);
+  const sent = filesOf(marks, leftOut);
   if (Object.keys(sent).length === 0) return { status: "empty", newest: newestFiles, after: state };
   const isUnchanged = newest !== undefined && sameFiles(sent, newestFiles);
-  const isBasedOnNewest = newest === undefined || folder.version === newest.number;
-  const isChecked = !isForced && folder.version !== 0;
-  if (isChecked && !isUnchanged && !isBasedOnNewest)
-    return { status: "refused", newest: newestFiles, after: state };
-  const own = new Map(paths.map((path) => [path, ownMark(folder, path)]));
-  // Whoever replaces a version without its knowledge decides against its contents.
-  const isBlind = newest !== undefined && !isBasedOnNewest;
-  const all = isBlind ? pathsOf(own, newest.marks) : [...own.keys()];
-  const marks = new Map(
-    all.map((path) => {
-      const ours = own.get(path) ?? UNWRITTEN;
-      if (!isBlind || leftOut.has(path) || newest.leftOut.has(path)) return [path, ours];
-      return [path, joined(ours.contents, ours, markAt(newest.marks, path))];
-    }),
-  );
+  const isRefused = newest !== undefined && !isUnchanged && folder.version !== newest.number;
+  if (isRefused) return { status: "refused", newest: newestFiles, after: state };
   const records = newest
     ? mergedRecords(state.sessions, newest.records, folder.records)
     : folder.records;
   const version: Version = {
-    number: newest && isUnchanged ? newest.number : versions.length + 1,
+    number: isUnchanged ? newest.number : versions.length + 1,
     marks: isUnchanged ? keptMarks(newest, marks) : marks,
     leftOut,
     records,
   };
-  const known = new Map([...folder.known, ...[...marks].filter(([path]) => !leftOut.has(path))]);
-  const pushed: Folder = { ...folder, known, version: version.number, records };
+  const known = new Map([...marks].filter(([path]) => !leftOut.has(path)));
+  const pushed: Folder = {
+    ...folder,
+    known: new Map([...folder.known, ...known]),
+    version: version.number,
+    records,
+  };
+  const kept = isUnchanged ? versions.slice(0, -1) : versions;
   return {
     status: isUnchanged ? "unchanged" : "committed",
     newest: sent,
     after: {
       ...state,
-      contexts: new Map([
-        ...state.contexts,
-        [folder.context, [...(isUnchanged ? versions.slice(0, -1) : versions), version]],
-      ]),
+      contexts: new Map([...state.contexts, [folder.context, [...kept, version]]]),
       folders: state.folders.with(index, pushed),
     },
+  };
+}
+
+/** The states of all files that a folder has or knows, and the paths that its push leaves out. */
+function sentBy(folder: Folder, included: string | undefined) {
+  const ignoreRules = folder.files[GITIGNORE] ?? null;
+  const rules = { direction: "push", ignoreRules, included } as const;
+  const paths = pathsOf(folder.files, folder.known);
+  return {
+    marks: new Map(paths.map((path) => [path, ownMark(folder, path)])),
+    leftOut: new Set(paths.filter((path) => isLeftOut(path, rules))),
   };
 }
 

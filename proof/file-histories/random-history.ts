@@ -80,7 +80,6 @@ class Draw {
         return {
           type: "push",
           folder,
-          ...(this.#rarely(0.08) ? { isForced: true as const } : {}),
           ...(this.#rarely(0.08) ? { included: chance.pick(OFTEN_LEFT_OUT) } : {}),
         };
       case "pull":

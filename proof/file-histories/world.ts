@@ -23,7 +23,7 @@ export type Ask = {
 /** What a history is played in: the command line with a service, or the model of a wrong one. */
 export type World = {
   write(folder: number, path: string, contents: string | null): Promise<void>;
-  push(folder: number, options: { isForced?: boolean; included?: string }): Promise<Pushed>;
+  push(folder: number, options: { included?: string }): Promise<Pushed>;
   /** `turn`: `null` pulls the newest version of the context. */
   pull(
     folder: number,
