@@ -29,6 +29,7 @@ export const startState = ({
     files: {},
     known: new Map(),
     version: 0,
+    hasMoved: false,
     records: new Map(),
   })),
 });
@@ -141,6 +142,9 @@ class Player {
     turn: { session: number; number: number } | null,
   ): Promise<void> {
     const options = { turn, skipsConflicts, ...(included === undefined ? {} : { included }) };
+    // Files that were never pushed have no known base, so a turn has nothing to compare them with.
+    const { version = 0, files = {} } = this.#state.folders[folder] ?? {};
+    if (turn && version === 0 && Object.keys(files).length > 0) return;
     const expected = predictPull(this.#state, folder, options);
     if (expected.outcome === "open") throw new Undecided();
     const pulled = await this.world.pull(folder, options);

@@ -1,10 +1,11 @@
-import { joined, mark, type Mark, mergeCopies } from "./marks";
+import { joined, mark, type Mark, type Merge, mergeCopies } from "./marks";
 import { collide, edited, type Files } from "./paths";
 import { pathsOf } from "./predict-push";
 import {
   filesOf,
   type MarksByPath,
   markAt,
+  replacing,
   type Session,
   type State,
   type Turn,
@@ -41,9 +42,10 @@ export function predictAsk(state: State, index: number, options: AskOptions): As
   if (!session) throw new Error(`there is no session ${index}`);
   const starts = new Map<string, Start>();
   for (const name of session.contexts) {
-    const version = state.contexts.get(name)?.at(-1);
+    const versions = state.contexts.get(name) ?? [];
+    const version = versions.at(-1);
     if (!version) return { outcome: "missing" };
-    starts.set(name, startOf({ session, index, name, version }, options));
+    starts.set(name, startOf({ session, index, name, version, versions }, options));
   }
   if ([...starts.values()].some(({ isOpen }) => isOpen)) return { outcome: "open" };
   const conflicts = new Map(
@@ -80,11 +82,25 @@ export function predictAsk(state: State, index: number, options: AskOptions): As
   };
 }
 
+/** A text for the result of a merge. */
+const contentsOf = (merge: Merge): string =>
+  JSON.stringify(merge.outcome === "merged" ? merge.result.contents : merge.outcome);
+
 type Start = { marks: MarksByPath; conflicts: Conflicts; isOpen: boolean };
-type Place = { session: Session; index: number; name: string; version: Version };
+/** `versions`: all versions of the context; the last one is `version`. */
+type Place = {
+  session: Session;
+  index: number;
+  name: string;
+  version: Version;
+  versions: readonly Version[];
+};
 
 /** The start state of a context: what the parent left, merged with the newest version. */
-function startOf({ session, index, name, version }: Place, { parent, wins }: AskOptions): Start {
+function startOf(
+  { session, index, name, version, versions }: Place,
+  { parent, wins }: AskOptions,
+): Start {
   const before = turnOf(session, parent)?.ends.get(name);
   if (!before) {
     const sent = [...version.marks].filter(([path]) => !version.leftOut.has(path));
@@ -96,7 +112,10 @@ function startOf({ session, index, name, version }: Place, { parent, wins }: Ask
   let isOpen = false;
   for (const path of pathsOf(before, version.marks)) {
     const [other, user] = [markAt(before, path), markAt(version.marks, path)];
-    const merge = mergeCopies({ user, other, recorded: recorded && markAt(recorded, path) });
+    const record = recorded && markAt(recorded, path);
+    const merge = mergeCopies({ user, other, recorded: record });
+    const replaced = { user: replacing(user, path, versions), other, recorded: record };
+    isOpen ||= contentsOf(mergeCopies(replaced)) !== contentsOf(merge);
     if (version.leftOut.has(path)) marks.set(path, other);
     else if (merge.outcome === "merged") marks.set(path, merge.result);
     else if (merge.outcome === "either") isOpen = true;

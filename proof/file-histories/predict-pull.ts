@@ -1,4 +1,4 @@
-import { joined, knows, mark, type Mark, mergeCopies } from "./marks";
+import { joined, knows, type Mark, mergeCopies } from "./marks";
 import { collide, type Files, GITIGNORE, isLeftOut } from "./paths";
 import { ownMark, pathsOf } from "./predict-push";
 import {
@@ -6,9 +6,9 @@ import {
   type MarksByPath,
   markAt,
   mergedRecords,
+  replacing,
   type State,
   turnOf,
-  type Version,
 } from "./state";
 
 /** `turn`: `null` pulls the newest version of the context. */
@@ -32,6 +32,8 @@ export type PullPrediction =
 export function predictPull(state: State, index: number, options: PullOptions): PullPrediction {
   const folder = state.folders[index];
   if (!folder) throw new Error(`there is no folder ${index}`);
+  // Whether the newest version is newer than a folder that was moved back, nobody can say.
+  if (options.turn === null && folder.hasMoved) return { outcome: "open" };
   const incoming = incomingOf(state, folder, options);
   if (!incoming) return { outcome: "refused" };
   const plan = planOf(folder, incoming, options.included);
@@ -54,10 +56,8 @@ export function predictPull(state: State, index: number, options: PullOptions): 
     ...folder,
     files,
     known,
-    version:
-      isComplete || folder.version === 0
-        ? Math.max(incoming.version, folder.version)
-        : folder.version,
+    version: isComplete ? Math.max(incoming.version, folder.version) : folder.version,
+    hasMoved: folder.hasMoved || [...taken.values()].some(({ isMove }) => isMove),
     records: options.turn === null && !isComplete ? folder.records : incoming.records,
   };
   return {
@@ -96,16 +96,11 @@ function incomingOf(state: State, folder: Folder, { turn }: PullOptions): Incomi
   return { marks, recorded, version: pulled?.versions.get(folder.context) ?? 0, records };
 }
 
-/** A state of the newest version: whoever pushed it knew the versions before it. */
-function replacing(latest: Mark, path: string, versions: readonly Version[]): Mark {
-  const before = versions.map(({ marks }) => markAt(marks, path));
-  return before.every((earlier) => knows(latest, earlier))
-    ? latest
-    : mark(latest.contents, latest, ...before);
-}
-
-/** A file that the pull compared. `known`: the state that both sides have afterwards. */
-type Taken = { contents: string | null; known: Mark; isWritten: boolean };
+/**
+ * A file that the pull compared. `known`: the state that both sides have afterwards. `isMove`: the
+ * folder gets a state that it has had or that is older than its own.
+ */
+type Taken = { contents: string | null; known: Mark; isWritten: boolean; isMove: boolean };
 type Plan = { taken: Map<string, Taken>; conflicts: string[] };
 
 /** The steps of a pull; `null` if the model does not decide. Left-out files have no step. */
@@ -122,15 +117,16 @@ function planOf(folder: Folder, incoming: Incoming, included: string | undefined
     const merge = mergeCopies({ user, other, recorded });
     if (merge.outcome === "either") return null;
     const isWritten = merge.outcome === "conflict" || merge.result.contents !== user.contents;
+    const isMove = isWritten && knows(user, other);
     if (isWritten && isLeftOut(path, rules)) continue;
     if (merge.outcome === "conflict") plan.conflicts.push(path);
     else
       plan.taken.set(path, {
         contents: merge.result.contents,
         // Moving to an earlier state or to another branch forgets the state that it leaves.
-        known:
-          isWritten && knows(user, other) ? other : knownAfter(folder, path, merge.result, other),
+        known: isMove ? other : knownAfter(folder, path, merge.result, other),
         isWritten,
+        isMove,
       });
   }
   return withBlockedPaths(folder, plan);

@@ -53,6 +53,7 @@ export function predictPush(
     ...folder,
     known: new Map([...folder.known, ...known]),
     version: version.number,
+    hasMoved: false,
     records,
   };
   const kept = isUnchanged ? versions.slice(0, -1) : versions;

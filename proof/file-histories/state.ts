@@ -1,4 +1,4 @@
-import { type Mark, UNWRITTEN } from "./marks";
+import { knows, mark, type Mark, UNWRITTEN } from "./marks";
 
 /**
  * The state of the model: what the service and the folders have, as marks by path. A path that is
@@ -40,13 +40,15 @@ export type Session = { contexts: readonly string[]; turns: readonly Turn[] };
 /**
  * A folder of a user. `files`: what is on the disk. `known`: the state of each file that the folder
  * has in common with the service, from its last push or pull. `version`: the version in its note, 0
- * if it was never pushed or pulled.
+ * if it was never pushed or pulled. `hasMoved`: since its last push, a pull has taken files back to
+ * an earlier state, or to that of another branch.
  */
 export type Folder = {
   context: string;
   files: Readonly<Record<string, string>>;
   known: MarksByPath;
   version: number;
+  hasMoved: boolean;
   records: Records;
 };
 
@@ -91,3 +93,14 @@ export const filesOf = (
       contents === null || without.has(path) ? [] : [[path, contents] as const],
     ),
   );
+
+/**
+ * The state of a file in the newest version, if every version counts as a change of the version
+ * before it. It differs from the version's own state only if the user had moved the folder back.
+ */
+export function replacing(latest: Mark, path: string, versions: readonly Version[]): Mark {
+  const earlier = versions.map(({ marks }) => markAt(marks, path));
+  return earlier.every((one) => knows(latest, one))
+    ? latest
+    : mark(latest.contents, latest, ...earlier);
+}
