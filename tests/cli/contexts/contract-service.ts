@@ -198,7 +198,7 @@ export class ContractService {
 
   #changes(session: string, number: number): Answer {
     const { version, tree } = this.turn(session, number);
-    const paths = [...new Set([...version.tree.keys(), ...tree.keys()])];
+    const paths = [...new Set([...version.tree.keys(), ...tree.keys()])].sort();
     const changes = paths
       .filter((path) => version.tree.get(path) !== tree.get(path))
       .map((path) => ({ path, hash: tree.get(path) ?? null, size: 1 }));
