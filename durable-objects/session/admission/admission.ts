@@ -135,10 +135,7 @@ export class Admission {
    * Pins the turn's contexts, reserves its place and budget with the tenant, and stores its
    * attachments for its calls. Returns the granted turn, or why the turn may not start.
    */
-  async #grant(
-    link: TenantLink,
-    requestedTurn: RequestedTurn,
-  ) {
+  async #grant(link: TenantLink, requestedTurn: RequestedTurn) {
     const { number, turn, attached, tenant, sessionId, grants } = requestedTurn;
     const { env, relays, current, waitUntil } = this.#options;
     relays.prepare();

@@ -30,8 +30,7 @@ export class AgentToolboxes {
     if (!agent || !rules) return [];
     const key = `${index} ${rules.workspace}`;
     const made =
-      this.#made.get(key) ??
-      this.#make(settingsInTurn(agent, rules.workspace), index, rules.tools);
+      this.#made.get(key) ?? this.#make(settingsInTurn(agent, rules.workspace), index, rules.tools);
     this.#made.set(key, made);
     return made;
   }

@@ -209,10 +209,7 @@ async function readTurn(context: Call, stub: SessionStub) {
   }
 }
 
-type TurnFields = Pick<
-  RunRequest,
-  "budget" | "timeout_seconds" | "contexts" | "context_conflicts"
->;
+type TurnFields = Pick<RunRequest, "budget" | "timeout_seconds" | "contexts" | "context_conflicts">;
 
 function toStart(
   body: TurnFields,

@@ -158,10 +158,7 @@ describe("a project over several turns", () => {
     const three = await play(two, "read a.txt\nread dist/app.js\nwrite b.txt B3");
     expect(three.answer).toContain("A1 mine");
     expect(three.answer).toContain("built");
-    expect(await stateOf(three)).toEqual([
-      `${third} b.txt: B3`,
-      `${third} dist/app.js: built`,
-    ]);
+    expect(await stateOf(three)).toEqual([`${third} b.txt: B3`, `${third} dist/app.js: built`]);
     await vi.waitFor(async () =>
       expect(await pinsOf(one)).toEqual([
         ...[`1: ${first}`, `2: ${second}`],
