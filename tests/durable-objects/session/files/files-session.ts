@@ -1,4 +1,5 @@
 import type { ResultFile } from "../../../../src/engine/ports";
+import type { ContextChanges } from "../../../../durable-objects/session/files/context-changes";
 import { RoundChanges } from "../../../../durable-objects/session/files/round-changes";
 import { createTables } from "../../../../durable-objects/session/session-tables";
 import { SessionContexts } from "../../../../durable-objects/session/files/session-contexts";
@@ -6,6 +7,8 @@ import { fileStores } from "../../../../durable-objects/session/files/compose-wo
 import { Workspaces } from "../../../../durable-objects/session/files/workspaces";
 import type { Bucket } from "../../../../r2-layout/bucket";
 import type { WorkspaceSettings } from "../../../../src/config/team";
+import { startOfContexts } from "../../../../durable-objects/session/admission/start-states";
+import type { ConflictSide, IncludedTurn } from "../../../../src/protocol/api/contexts";
 import type { ContextPins } from "../../../../src/uploads/context-index";
 import type { ContextReader, OpenContext } from "../../../../src/uploads/context-reader";
 import type { AgentFiles, StagedChanges } from "../../../../src/workspace/agent-files";
@@ -122,6 +125,7 @@ export class FilesSession {
   readonly #shelf: Shelf;
   readonly #settings: WorkspaceSettings;
   #workspaces: Workspaces;
+  #changes: Pick<ContextChanges, "of"> = { of: () => [] };
   /** The staged changes of the tool call that ends now. */
   #staged: StagedChanges | null = null;
 
@@ -198,9 +202,67 @@ export class FilesSession {
     for (const job of jobs) await this.#workspaces.perform(job);
   }
 
+  /**
+   * The next turn starts from the states that `parent` ended with. `versions`: the newest version of
+   * each context. `entry`: the entry of this session in the record of each of these versions.
+   */
+  async continues(
+    parent: number,
+    versions: Readonly<Record<string, string>>,
+    { entry = null, winner }: { entry?: IncludedTurn | null; winner?: ConflictSide } = {},
+  ): ReturnType<typeof startOfContexts> {
+    const names = Object.keys(versions);
+    const started = await startOfContexts(
+      {
+        reader: this.#shelf,
+        records: {
+          entriesOf: async () =>
+            new Map(entry ? names.map((name) => [name, JSON.stringify(entry)]) : []),
+        },
+        states: this.#workspaces.contextStates,
+        isKept: (hash) => this.#workspaces.isKept(hash),
+      },
+      {
+        ...{ tenant: "t", sessionId: "s", parent, ...(winner && { winner }) },
+        contexts: Object.entries(versions).map(([name, version]) => ({ name, version })),
+      },
+    );
+    if (!started.ok) return started;
+    this.#workspaces.contextStates.begin(this.#world.state.turns + 1, started.start);
+    const permissions = Object.fromEntries(this.#world.ids.map((id) => [id, "write" as const]));
+    const contexts = Object.entries(versions).map(([name, version]) => ({
+      ...{ name, version, permissions },
+    }));
+    this.#store(() =>
+      this.#world.give({
+        ...{ type: "turn_requested", rules: null, question: "And now?", parentTurn: parent },
+        ...{ timeoutMs: null, budget: {}, contexts },
+      }),
+    );
+    return started;
+  }
+
   /** The user asks a question: the next turn starts. */
   asks(): void {
     this.#store(() => this.#world.ask());
+  }
+
+  /** The state of a context at the end of a turn, as `version path: text`. */
+  async endOf(turn: number, context = "site"): Promise<string[]> {
+    const state = this.#workspaces.contextStates.endOf(turn, context);
+    const texts: string[] = [];
+    for (const [path, entry] of state?.changes ?? []) {
+      const contents = entry && (await this.#workspaces.stateContents(turn, entry.hash));
+      texts.push(
+        `${state?.version} ${path}: ${contents?.ok ? decoder.decode(contents.bytes) : "gone"}`,
+      );
+    }
+    return texts;
+  }
+
+  /** Number of working copies that the next job would examine. */
+  countDeletable(): number {
+    return this.#storage.sql.exec("SELECT hash FROM deletable_blobs").toArray().length;
   }
 
   /** Performs the jobs that delete contents that nothing needs. */
@@ -215,7 +277,7 @@ export class FilesSession {
    */
   async changes(turn = 1): Promise<string[]> {
     const texts: string[] = [];
-    for (const { context, version, changes } of this.#workspaces.contextChanges(turn)) {
+    for (const { context, version, changes } of this.#changes.of(turn)) {
       for (const [path, entry] of changes) {
         const contents = entry && (await this.#workspaces.contents(entry.hash));
         texts.push(
@@ -252,13 +314,20 @@ export class FilesSession {
         this.#world.log.flatMap((event) =>
           event.type === "turn.completed" && event.turn === number ? [event.attempt] : [],
         )[0] ?? null,
+      pinnedIn: (number) =>
+        this.#world.log.flatMap((event) =>
+          event.type === "turn.started" && event.turn === number ? (event.contexts ?? []) : [],
+        ),
       latest: () => null,
     });
+    this.#changes = stores.contextChanges;
     return new Workspaces({
       ...stores,
       changes: new RoundChanges(this.#storage.sql),
       contexts: new SessionContexts({ reader: this.#shelf, tenant: "t", storageQueue }),
       settingsOf: () => this.#settings,
+      protectedPathsOf: (_, name) =>
+        this.#settings.contexts.find((grant) => grant.name === name) ?? { protectedPaths: [] },
       close: () => storageQueue.close(),
     });
   }
