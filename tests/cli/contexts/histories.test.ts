@@ -19,8 +19,8 @@ const USER_FILES = ["u0", "src/u1", "src/u2", "dist/u3"];
 const isIgnored = (path: string): boolean => path.startsWith("dist/");
 
 type Operation =
-  | { kind: "ask"; session: Session; back: number; edits: Edit[] }
-  | { kind: "pull"; session: Session; back: number }
+  | { kind: "ask"; session: Session; edits: Edit[] }
+  | { kind: "pull"; session: Session }
   | { kind: "edit"; edits: Edit[] }
   | { kind: "push" };
 /** `file`: an index into the side's files. */
@@ -28,14 +28,9 @@ type Edit = { file: number; isDeleted: boolean };
 
 const edits = fc.array(fc.record({ file: fc.nat(3), isDeleted: fc.boolean() }), { maxLength: 3 });
 const session = fc.constantFrom<Session>(0, 1);
-/** Mostly the latest turn; sometimes an earlier one, which begins or pulls another branch. */
-const back = fc.oneof(
-  { weight: 5, arbitrary: fc.constant(0) },
-  { weight: 1, arbitrary: fc.nat(3) },
-);
 const operation: fc.Arbitrary<Operation> = fc.oneof(
-  fc.record({ kind: fc.constant("ask" as const), session, back, edits }),
-  fc.record({ kind: fc.constant("pull" as const), session, back }),
+  fc.record({ kind: fc.constant("ask" as const), session, edits }),
+  fc.record({ kind: fc.constant("pull" as const), session }),
   fc.record({ kind: fc.constant("edit" as const), edits }),
   fc.record({ kind: fc.constant("push" as const) }),
 );
@@ -83,9 +78,9 @@ class History {
     }
   }
 
-  #ask({ session, back, edits }: Extract<Operation, { kind: "ask" }>): void {
+  #ask({ session, edits }: Extract<Operation, { kind: "ask" }>): void {
     const turns = this.#turns[session];
-    const parent = turns.length === 0 ? null : Math.max(1, turns.length - back);
+    const parent = turns.length === 0 ? null : turns.length;
     const files = new Map(parent === null ? [] : turns[parent - 1]);
     const conflicts = this.service.ask(SESSIONS[session], {
       parent,
@@ -115,13 +110,13 @@ class History {
     files.set(path === "swap" && wasFile ? inner : path, this.#text(`team ${session}`));
   }
 
-  async #pull({ session, back }: Extract<Operation, { kind: "pull" }>): Promise<void> {
+  async #pull({ session }: Extract<Operation, { kind: "pull" }>): Promise<void> {
     const turns = this.#turns[session];
-    if (turns.length === 0) return;
-    const number = Math.max(1, turns.length - back);
-    const { code, stdout } = await this.folder.pull(SESSIONS[session], number, "--apply");
+    const latest = turns.at(-1);
+    if (!latest) return;
+    const { code, stdout } = await this.folder.pull(SESSIONS[session], turns.length, "--apply");
     expect([code, stdout]).toEqual([0, expect.not.stringContaining("conflict")]);
-    this.#pulled[session] = turns[number - 1] ?? new Map();
+    this.#pulled[session] = latest;
     await this.check();
   }
 
