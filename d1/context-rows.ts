@@ -131,7 +131,14 @@ async function commitVersion(
   const checksBase = base === undefined ? 0 : 1;
   const values = [tenant, name, id, treeHash, files, bytes, checksBase, base ?? null];
   if (record === null)
-    return (await db.prepare(sql).bind(...values).run()).meta.changes > 0;
+    return (
+      (
+        await db
+          .prepare(sql)
+          .bind(...values)
+          .run()
+      ).meta.changes > 0
+    );
   const isCommitted =
     "EXISTS (SELECT 1 FROM context_versions WHERE tenant = ?1 AND name = ?2 AND id = ?3 AND state = 'committed')";
   const addRecord = `INSERT INTO context_records (tenant, name, version, includes) SELECT ?1, ?2, ?3, ?4 WHERE ${isCommitted} ON CONFLICT DO NOTHING`;

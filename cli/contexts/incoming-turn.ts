@@ -171,7 +171,7 @@ async function moveNotice(
   const { data } = await sessionStatus(session, connection);
   const parents = new Map(data.turns.map((entry) => [entry.turn, entry.parent_turn ?? null]));
   if (isBasedOn(turn, noted.turn, parents)) return null;
-  return `This pull moves the folder from turn ${noted.turn} to turn ${turn}, which is not based on turn ${noted.turn}. It undoes changes that turn ${turn} lacks; your own changes stay.`;
+  return `This pull moves the folder from turn ${noted.turn} to turn ${turn}, which is not based on turn ${noted.turn}. It undoes what turn ${turn} lacks; changes that you have not pushed stay.`;
 }
 
 /** Whether a turn is based on another turn. `parents`: the parent of each turn. */

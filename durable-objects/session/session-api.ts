@@ -6,6 +6,7 @@ import type { FileEntry } from "../../src/workspace/types";
 import type { SessionStatus, TurnResponse } from "../../src/protocol/api";
 import type { Budget } from "../../src/protocol/team";
 import type { PriceRefusal, QuotaRefusal } from "../../src/tenancy/quota";
+import type { RequestGrant } from "../../src/config/granted-contexts";
 import type { Team } from "../../src/config/team";
 import type { ConflictRefusal } from "./admission/start-states";
 import type { ContextRefusal } from "./admission/turn-contexts";
@@ -29,6 +30,11 @@ export type StartTurn = {
   budget: Budget;
   /** Time limit in ms; `null` for the team's own limit. */
   timeoutMs: number | null;
+  /**
+   * Contexts for all agents. Omitted: those of the turn to continue. Empty: none besides those of
+   * the config.
+   */
+  grants?: readonly RequestGrant[];
   /**
    * The side that wins where the parent turn and a newer version of a context changed the same
    * file. Omitted: the turn is refused.

@@ -201,7 +201,8 @@ export const CODE_MEANINGS: Record<ErrorCode, string> = {
   unsupported_media_type: "the type of the body is not supported",
   request_invalid: "the body does not match its schema; `errors` has the places",
   config_invalid: "the config cannot run; `errors` has the places",
-  context_missing: "contexts of the config are not uploaded; `contexts` has their names",
+  context_missing:
+    "contexts of the config or of the request are not uploaded; `contexts` has their names",
   unknown_team: "there is no included team of this name",
   price_unknown: "a cost limit needs models with a known price",
   budget_too_small:

@@ -113,10 +113,7 @@ export type ContextRecords = {
    * Replaces the record of the newest version. Returns `false` if its record is not `before`, or if
    * it is not the newest version.
    */
-  replace(
-    version: VersionKey,
-    record: { before: string | null; after: string },
-  ): Promise<boolean>;
+  replace(version: VersionKey, record: { before: string | null; after: string }): Promise<boolean>;
   /** The entries of a session in the records of these versions, as JSON, by name of the context. */
   entriesOf(
     tenant: string,

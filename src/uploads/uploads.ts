@@ -73,7 +73,13 @@ export async function putManifest(
   if (missing.length > 0) return { ...counts, version, status: "uploading", missing };
   const complete = { version, builtOn, manifest: stored, stored: contents };
   try {
-    await commitUpload(store, owner, { ...complete, tree, hash, base: manifest.base_version, includes });
+    await commitUpload(store, owner, {
+      ...complete,
+      tree,
+      hash,
+      base: manifest.base_version,
+      includes,
+    });
   } catch (error) {
     await eraseIfGone(store, upload);
     throw error;

@@ -251,10 +251,7 @@ describe("the merge of a turn and an upload", () => {
 });
 
 const anyTree = fc
-  .dictionary(
-    fc.constantFrom("a", "b", "c/d", "c/e", "f g", "文"),
-    fc.constantFrom("1", "2", "3"),
-  )
+  .dictionary(fc.constantFrom("a", "b", "c/d", "c/e", "f g", "文"), fc.constantFrom("1", "2", "3"))
   .map(tree);
 
 describe("every merge", () => {

@@ -1,4 +1,8 @@
-import type { ConflictSide, ContextConflict, IncludedTurn } from "../../../src/protocol/api/contexts";
+import type {
+  ConflictSide,
+  ContextConflict,
+  IncludedTurn,
+} from "../../../src/protocol/api/contexts";
 import { MAX_LISTED_CONFLICTS } from "../../../src/protocol/context-limits";
 import type { PinnedContext } from "../../../src/protocol/events";
 import type { ContextRecords } from "../../../src/uploads/context-index";

@@ -4,6 +4,7 @@ import {
   type SessionObjects,
   type SessionPlace,
 } from "../../../r2-layout/session-files";
+import { protectedPathsOf } from "../../../src/config/granted-contexts";
 import type { Team } from "../../../src/config/team";
 import { byteLength } from "../../../src/coordination/byte-length";
 import type { PinnedContext } from "../../../src/protocol/events";
@@ -110,6 +111,7 @@ export function sessionWorkspaces({
       storageQueue,
     }),
     settingsOf: (agent) => team.agents[agent]?.workspace,
+    protectedPathsOf: (agent, name) => protectedPathsOf(team, agent, name),
     close: () => storageQueue.close(),
   });
 }

@@ -15,6 +15,7 @@ import type {
 } from "../../../src/workspace/agent-files";
 import { type ContextMount, contextsOf, peersOf } from "../../../src/workspace/mounts";
 import { readsToolResults } from "../../../src/tools/files";
+import type { ProtectedPaths } from "../../../src/workspace/permissions";
 import { StagedFiles } from "../../../src/workspace/staged-files";
 import { applyChanges, EMPTY_TREE } from "../../../src/workspace/tree";
 import { type FileEntry, FileError, type Tree } from "../../../src/workspace/types";
@@ -52,6 +53,8 @@ type Options = {
   contextChanges: ContextChanges;
   contextStates: ContextStates;
   settingsOf: (agent: number) => WorkspaceSettings | undefined;
+  /** The paths of a context that an agent may not change. */
+  protectedPathsOf: (agent: number, name: string) => ProtectedPaths;
   outbox: Outbox<FileJob>;
   jobs: FileJobs;
   /** Prevents further operations on R2; resolves when no operation is in progress. */
@@ -293,12 +296,11 @@ export class Workspaces {
     agent: number,
     place: RoundPlace,
   ): [string, MountedContext][] {
-    const { changes, contexts, settingsOf } = this.#options;
+    const { changes, contexts, protectedPathsOf } = this.#options;
     const start = contexts.tree({ name, version });
     if (!start) return [];
     const edits = changes.ofContext(place, name);
-    const grant = settingsOf(agent)?.contexts.find((one) => one.name === name);
-    const { protectedPaths = [], teamProtectedPaths = [] } = grant ?? {};
+    const { protectedPaths, teamProtectedPaths = [] } = protectedPathsOf(agent, name);
     const tree = edits.size === 0 ? start : applyChanges(start, edits);
     return [[name, { tree, writable, protectedPaths, teamProtectedPaths, limits: CONTEXT_FILES }]];
   }

@@ -155,11 +155,11 @@ function startError(refusal: StartRefusal): ApiError {
       return budgetError(refusal);
     case "context_missing": {
       const commands = refusal.names.map((name) => `\`massgen-edge push --name ${name}\``);
-      const message = `Contexts of the config are not uploaded. Run ${commands.join(", ")} in the folder to upload, then retry.`;
+      const message = `Contexts of the run are not uploaded. Run ${commands.join(", ")} in the folder to upload, then retry.`;
       return new ApiError("context_missing", message, { contexts: refusal.names });
     }
     case "context_too_large": {
-      const message = `The contexts of the config have ${refusal.files} files; the limit of a turn is ${refusal.most}. Upload fewer files, or use fewer contexts.`;
+      const message = `The contexts of the turn have ${refusal.files} files; the limit of a turn is ${refusal.most}. Upload fewer files, or use fewer contexts.`;
       return new ApiError("context_too_large", message);
     }
     case "context_conflicts": {
@@ -209,7 +209,7 @@ async function readTurn(context: Call, stub: SessionStub) {
   }
 }
 
-type TurnFields = Pick<RunRequest, "budget" | "timeout_seconds" | "context_conflicts">;
+type TurnFields = Pick<RunRequest, "budget" | "timeout_seconds" | "contexts" | "context_conflicts">;
 
 function toStart(
   body: TurnFields,
@@ -225,6 +225,9 @@ function toStart(
       ...(max_cost_usd === undefined ? {} : { max_cost_usd }),
       ...(max_tokens === undefined ? {} : { max_tokens }),
     },
+    ...(body.contexts && {
+      grants: body.contexts.map(({ name, permission = "read" }) => ({ name, permission })),
+    }),
     ...(body.context_conflicts && { conflictWinner: body.context_conflicts }),
     timeoutMs: body.timeout_seconds === undefined ? null : Math.round(body.timeout_seconds * 1000),
   };

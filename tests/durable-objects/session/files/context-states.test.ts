@@ -57,10 +57,7 @@ async function seen(): Promise<Record<string, string>> {
   const found: [string, string][] = [];
   await does(async (files) => {
     for (const name of files.walk("/contexts/site", 100).paths)
-      found.push([
-        name.slice(path("").length),
-        new TextDecoder().decode(await files.read(name)),
-      ]);
+      found.push([name.slice(path("").length), new TextDecoder().decode(await files.read(name))]);
   });
   return Object.fromEntries(found);
 }
@@ -123,9 +120,9 @@ describe("the next turn of a project", () => {
     session.does("a", rejects("wrong", "again"));
     expect(await seen()).toEqual({ ...V1, "a.txt": "A1b" });
     await does(async (files) =>
-      expect(
-        new TextDecoder().decode(await files.read("/attempts/1/contexts/site/a.txt")),
-      ).toBe("A2"),
+      expect(new TextDecoder().decode(await files.read("/attempts/1/contexts/site/a.txt"))).toBe(
+        "A2",
+      ),
     );
     await presents({ "b.txt": "B2" });
     expect(await session.endOf(2)).toEqual(["v1 a.txt: A1b", "v1 b.txt: B2"]);
@@ -245,7 +242,11 @@ describe("a turn after a push by the user", () => {
   it("compares a skipped path with its older base", async () => {
     await presents({ "a.txt": "A1", "b.txt": "B1" });
     shelf.put("v2", { ...V1, "a.txt": "mine", "b.txt": "B1" });
-    const entry = { session: "session_0123456789", turn: 1, bases: [{ path: "a.txt", sha256: await hash("A") }] };
+    const entry = {
+      session: "session_0123456789",
+      turn: 1,
+      bases: [{ path: "a.txt", sha256: await hash("A") }],
+    };
     expect(await session.continues(1, { site: "v2" }, { entry })).toMatchObject({
       conflicts: [{ path: "a.txt" }],
     });

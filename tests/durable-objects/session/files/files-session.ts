@@ -326,6 +326,8 @@ export class FilesSession {
       changes: new RoundChanges(this.#storage.sql),
       contexts: new SessionContexts({ reader: this.#shelf, tenant: "t", storageQueue }),
       settingsOf: () => this.#settings,
+      protectedPathsOf: (_, name) =>
+        this.#settings.contexts.find((grant) => grant.name === name) ?? { protectedPaths: [] },
       close: () => storageQueue.close(),
     });
   }
