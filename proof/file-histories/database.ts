@@ -34,7 +34,7 @@ export function createDatabase() {
     batch: async (statements: readonly Statement[]) => {
       db.exec("BEGIN");
       try {
-        const results = [];
+        const results: unknown[] = [];
         for (const statement of statements) results.push(await statement.all());
         db.exec("COMMIT");
         return results;

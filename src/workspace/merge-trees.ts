@@ -78,7 +78,8 @@ function sideOf(
   return isBase(theirs) ? "turn" : null;
 }
 
-const sameFile = (a: FileEntry | undefined, b: FileEntry | undefined): boolean =>
+/** Whether two entries are the same file, or both are missing. */
+export const sameFile = (a: FileEntry | undefined, b: FileEntry | undefined): boolean =>
   a?.hash === b?.hash && a?.executable === b?.executable;
 
 /** Files of the merged tree that are also directories of it, and the files below them. */

@@ -10,7 +10,8 @@ import type { ContextReader, OpenContext } from "../../../src/uploads/context-re
 import { decodeRecord, sameRecordEntry } from "../../../src/uploads/records";
 import { type MergeConflict, mergeTrees } from "../../../src/workspace/merge-trees";
 import { applyChanges, diffTrees } from "../../../src/workspace/tree";
-import type { Tree, TreeChanges } from "../../../src/workspace/types";
+import type { TreeChanges } from "../../../src/workspace/types";
+import { mergeBase } from "./merge-base";
 import {
   type ContextState,
   type ContextStates,
@@ -124,17 +125,13 @@ async function merge(
   const upload = await open(version);
   if (!upload) throw new Error("a pinned version of a context cannot be opened");
   const ours = await open(parent.version);
-  // The user has not pulled since the parent turn started with this entry. Then the parent turn has
-  // merged the recorded state already, and the user's side began with the parent's version.
-  const isMerged = sameRecordEntry(parent.entry, entry);
-  const recorded = isMerged || !entry ? null : (states?.endOf(entry.turn, name) ?? null);
-  const baseTree = await treeOf(open, recorded ?? { version: parent.version, changes: new Map() });
+  const endOf = (turn: number) => states?.endOf(turn, name) ?? null;
+  const { base, bases } = await mergeBase({ open, endOf }, parent, entry);
   const { tree, conflicts } = mergeTrees({
-    base: ours && baseTree,
+    ...{ base, bases },
     turn: applyChanges((ours ?? upload).tree, parent.changes),
     upload: upload.tree,
     leftOut: new Set(entry?.left_out),
-    ...(recorded && { bases: new Map(entry?.bases?.map(({ path, sha256 }) => [path, sha256])) }),
     ...(winner && { winner }),
   });
   const changes = diffTrees(upload.tree, tree);
@@ -143,14 +140,6 @@ async function merge(
     ours?.has(hash) ? parent.version : parent.sources.get(hash),
   );
   return { state: { context: name, version, entry, changes, sources }, conflicts };
-}
-
-async function treeOf(
-  open: (version: string) => Promise<OpenContext | null>,
-  { version, changes }: Pick<ContextState, "version" | "changes">,
-): Promise<Tree | null> {
-  const opened = await open(version);
-  return opened && applyChanges(opened.tree, changes);
 }
 
 /** The older versions that store contents of the changes, by hash. */

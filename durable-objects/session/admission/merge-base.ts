@@ -1,0 +1,69 @@
+import type { IncludedTurn } from "../../../src/protocol/api/contexts";
+import type { OpenContext } from "../../../src/uploads/context-reader";
+import { joinedBase } from "../../../src/workspace/common-base";
+import { applyChanges } from "../../../src/workspace/tree";
+import type { Tree } from "../../../src/workspace/types";
+import type { ContextState } from "../files/context-states";
+
+/**
+ * The base of a merge of a turn's state and a newer version: the latest state of each file that
+ * both contain. The turn contains the version that it started from. The newer version contains that
+ * version too, and the state of the turn that its record names. `bases`: see `MergeSides`.
+ */
+export type MergeBase = { base: Tree | null; bases: ReadonlyMap<string, string | null> };
+
+type Sources = {
+  /** Opens a version; `null` if it was erased. */
+  open: (version: string) => Promise<OpenContext | null>;
+  /** The state at the end of a turn; `null` if it is not known. */
+  endOf: (turn: number) => ContextState | null;
+};
+type VersionWithEntry = Pick<ContextState, "version" | "entry">;
+
+const NONE: ReadonlyMap<string, string | null> = new Map();
+
+/** `parent`: the turn's side. `entry`: this session's entry in the record of the newer version. */
+export async function mergeBase(
+  sources: Sources,
+  parent: VersionWithEntry,
+  entry: IncludedTurn | null,
+): Promise<MergeBase> {
+  const pulled = entry && sources.endOf(entry.turn);
+  const version = (await sources.open(parent.version))?.tree ?? null;
+  if (!entry || !pulled || !version) return { base: version, bases: NONE };
+  // The parent's version contains the pulled turn already. Only its lists may differ.
+  if (parent.entry?.turn !== entry.turn) return commonBase(sources, parent, { entry, pulled });
+  const taken = exceptionsOf(parent.entry).difference(exceptionsOf(entry));
+  const state = taken.size > 0 ? await treeOf(sources, pulled) : null;
+  const changes = [...taken].map((path) => [path, state?.get(path) ?? null] as const);
+  return { base: applyChanges(version, new Map(changes)), bases: NONE };
+}
+
+/** Paths that a folder does not have as the turn left them. */
+const exceptionsOf = ({ left_out = [], bases = [] }: IncludedTurn): ReadonlySet<string> =>
+  new Set([...left_out, ...bases.map(({ path }) => path)]);
+
+/** What a version and the state of a turn have in common, if the version lacks the turn. */
+async function commonBase(
+  sources: Sources,
+  { version, entry: entryOfVersion }: VersionWithEntry,
+  { entry, pulled }: { entry: IncludedTurn; pulled: ContextState },
+): Promise<MergeBase> {
+  const bases = new Map((entry.bases ?? []).map(({ path, sha256 }) => [path, sha256] as const));
+  const turn = await treeOf(sources, pulled);
+  // Ids of versions sort by time, and a turn contains all versions up to its own.
+  if (turn === null || version <= pulled.version) return { base: turn, bases };
+  const opened = await sources.open(version);
+  const origin = (await mergeBase(sources, pulled, entryOfVersion)).base;
+  return opened && origin
+    ? joinedBase({ version: opened.tree, turn, origin, bases })
+    : { base: turn, bases };
+}
+
+async function treeOf(
+  { open }: Sources,
+  { version, changes }: Pick<ContextState, "version" | "changes">,
+): Promise<Tree | null> {
+  const opened = await open(version);
+  return opened && applyChanges(opened.tree, changes);
+}
