@@ -8,10 +8,14 @@ import type { History } from "./operations";
 import type { Files } from "./paths";
 import type { World } from "./world";
 
-/** The service that the folders use. `idOf`: the id of a session by its number. */
+/**
+ * The service that the folders use. `idOf`: the id of a session by its number. `nameOf`: the name
+ * that a context has at the service.
+ */
 export type HistoryService = Pick<World, "ask" | "newest" | "kill"> & {
   readonly url: string;
   idOf(session: number): string;
+  nameOf(context: string): string;
   close(): Promise<void>;
 };
 
@@ -45,6 +49,10 @@ export class CommandLineWorld implements World {
     return path.join(this.root, String(index));
   }
 
+  #context(folder: number): string {
+    return this.service.nameOf(this.contexts[folder] ?? "");
+  }
+
   async write(folder: number, name: string, contents: string | null): Promise<void> {
     const file = path.join(this.#folder(folder), name);
     if (contents === null) {
@@ -58,7 +66,7 @@ export class CommandLineWorld implements World {
 
   async push(folder: number, { included }: Parameters<World["push"]>[1]) {
     const args = [
-      ...["push", "--name", this.contexts[folder] ?? ""],
+      ...["push", "--name", this.#context(folder)],
       ...(included === undefined ? [] : ["--include", included]),
     ];
     const { stdout, error } = await this.#run(folder, args);
@@ -71,7 +79,7 @@ export class CommandLineWorld implements World {
 
   async pull(folder: number, { turn, skipsConflicts, included }: Parameters<World["pull"]>[1]) {
     const args = [
-      ...["pull", "--apply", "--name", this.contexts[folder] ?? ""],
+      ...["pull", "--apply", "--name", this.#context(folder)],
       ...(turn
         ? ["--session", this.service.idOf(turn.session), "--turn", String(turn.number)]
         : []),

@@ -59,6 +59,10 @@ export class InProcessService {
     return this.#sessions[session]?.id ?? "";
   }
 
+  nameOf(context: string): string {
+    return context;
+  }
+
   async start(): Promise<void> {
     const server = createServer((request, response) => {
       this.#answer(request, response).catch((error: unknown) => {
