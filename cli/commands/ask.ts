@@ -1,4 +1,5 @@
 import { Command, Option } from "commander";
+import { continues, findContinuation, readAttachments } from "../asking/continuation";
 import { ask, askDetached, type AskResult, type AskOptions } from "../asking/ask-team";
 import { readQuestion } from "../asking/question";
 import { chooseTeam, type TeamChoice } from "../asking/team-choice";
@@ -6,8 +7,9 @@ import { converse } from "../conversation/interactive";
 import { connect, type Connection, type ConnectionFlags } from "../credentials/connection";
 import { CliError, EXIT, type ExitCode } from "../exit-codes";
 import { type Io, isInteractive } from "../io";
+import { findSession } from "../service/find-session";
 import { printAttached, withUploads } from "../uploads/uploads";
-import { toSessionId, toTurn } from "./arguments";
+import { SESSION_ARGUMENT, toSessionReference, toTurn } from "./arguments";
 import {
   type AskFlags,
   type OutputFlags,
@@ -25,14 +27,25 @@ export const registerAsk: Register = (program, { io, end }) => {
   const command = withOutput(withTeam(withConnection(new Command("ask"))))
     .description("ask a team and print its answer; without a question, start a conversation")
     .argument("[question...]", "the question; - reads stdin")
+    .option(
+      "--continue",
+      "ask on in the session that you used last, in this folder if there is one",
+    )
+    .option(
+      "--session <session>",
+      `ask on in this session: ${SESSION_ARGUMENT.replace("the session's id", "its id")}`,
+      toSessionReference,
+    )
+    .option("--from <turn>", "ask on after this turn (default: the session's latest turn)", toTurn)
     .option("--detach", "start the run, print its session id and exit")
     .addOption(
       new Option("--attach <session>", "same as the command attach")
-        .argParser(toSessionId)
+        .argParser(toSessionReference)
         .hideHelp(),
     )
     .action(async (words: string[], flags: AskFlags) => {
-      if (program.args[0] !== "ask") refuseLikelyCommand(words);
+      // A single word may be a reply to the last answer.
+      if (program.args[0] !== "ask" && !continues(flags)) refuseLikelyCommand(words);
       end(await runAsk(words, flags, io));
     });
   program.addCommand(command, { isDefault: true });
@@ -47,6 +60,7 @@ async function runAsk(words: string[], flags: AskFlags, io: Io): Promise<ExitCod
     output.form === "answer" &&
     flags.detach === undefined;
   const question = isConversation ? null : await readQuestion(words, io);
+  if (continues(flags)) return askOn(question, flags, io);
   const team = await chooseTeam(flags, io);
   const connection = await connect(flags, io);
   if (question === null) return converse({ team, connection, limits: toLimits(flags), output }, io);
@@ -61,6 +75,31 @@ async function runAsk(words: string[], flags: AskFlags, io: Io): Promise<ExitCod
     run: { question: withUploads(question, team.attachments), ...team.request, ...toLimits(flags) },
   };
   const options: AskOptions = { target, context: contextOf(connection, team), output };
+  return flags.detach ? askDetached(options, io) : (await ask(options, io)).exitCode;
+}
+
+/** Asks the next question of an existing session; `null` opens a conversation that goes on. */
+async function askOn(question: string | null, flags: AskFlags, io: Io): Promise<ExitCode> {
+  const [output, limits] = [toOutput(flags), toLimits(flags)];
+  const connection = await connect(flags, io);
+  const continuation = await findContinuation(flags, connection, io);
+  const attachments = await readAttachments(flags, io);
+  if (question === null) {
+    const team = await chooseTeam({}, io);
+    return converse({ team, connection, limits, output, continuation, attachments }, io);
+  }
+  printAttached(attachments, io);
+  const { session: sessionId, from } = continuation;
+  const body = {
+    question: withUploads(question, attachments),
+    ...(from === null ? {} : { parent_turn: from }),
+    ...limits,
+  };
+  const options: AskOptions = {
+    target: { next: { sessionId, body } },
+    context: connection,
+    output,
+  };
   return flags.detach ? askDetached(options, io) : (await ask(options, io)).exitCode;
 }
 
@@ -79,14 +118,12 @@ async function attachToRun(words: string[], flags: AskFlags, io: Io): Promise<Ex
     flags.systemMessage ??
     flags.file ??
     flags.detach;
-  if (words.length > 0 || hasLimits || otherFlag !== undefined) {
+  if (words.length > 0 || hasLimits || otherFlag !== undefined || continues(flags)) {
     throw new CliError(EXIT.config, "--attach watches an existing run: omit question and limits.");
   }
   const context = await connect(flags, io);
-  const result: AskResult = await ask(
-    { target: { attach: flags.attach ?? "" }, context, output: toOutput(flags) },
-    io,
-  );
+  const attach = await findSession(flags.attach ?? "", context, io);
+  const result: AskResult = await ask({ target: { attach }, context, output: toOutput(flags) }, io);
   return result.exitCode;
 }
 
@@ -94,13 +131,15 @@ async function attachToRun(words: string[], flags: AskFlags, io: Io): Promise<Ex
 export const registerAttach: Register = (program, { io, end }) => {
   const command = withOutput(withConnection(new Command("attach")))
     .description("watch a session's latest turn, or another")
-    .argument("<session>", "the session's id", toSessionId)
+    .argument("<session>", SESSION_ARGUMENT, toSessionReference)
     .argument("[turn]", "the turn's number", toTurn)
     .action(
-      async (sessionId: string, turn: number | undefined, flags: ConnectionFlags & OutputFlags) => {
-        const target = { attach: sessionId, ...(turn === undefined ? {} : { turn }) };
+      async (reference: string, turn: number | undefined, flags: ConnectionFlags & OutputFlags) => {
         const output = toOutput(flags);
-        end((await ask({ target, context: await connect(flags, io), output }, io)).exitCode);
+        const context = await connect(flags, io);
+        const attach = await findSession(reference, context, io);
+        const target = { attach, ...(turn === undefined ? {} : { turn }) };
+        end((await ask({ target, context, output }, io)).exitCode);
       },
     );
   program.addCommand(command);

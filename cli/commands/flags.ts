@@ -1,6 +1,7 @@
 import { type Command, Option } from "commander";
 import type { RunRequest } from "../../src/protocol/api";
 import type { OutputForm, OutputOptions } from "../asking/answer-output";
+import type { ContinuationFlags } from "../asking/continuation";
 import type { TeamFlags } from "../asking/team-choice";
 import type { ConnectionFlags } from "../credentials/connection";
 import { CliError, EXIT, type ExitCode } from "../exit-codes";
@@ -75,7 +76,8 @@ export const withTeam = (command: Command): Command =>
 export type AskFlags = ConnectionFlags &
   OutputFlags &
   LimitFlags &
-  TeamFlags & {
+  TeamFlags &
+  ContinuationFlags & {
     /** The session to watch. */
     attach?: string;
     detach?: true;

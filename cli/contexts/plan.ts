@@ -13,7 +13,7 @@ export type Plan = { steps: Step[]; exclusions: Exclusion[]; excludedPaths: stri
 export async function planOf(
   directory: string,
   changes: readonly Change[],
-  filter: PullFilter,
+  filter: Pick<PullFilter, "exclusionOf">,
 ): Promise<Plan> {
   const sameFiles = await sameFileVariants(directory, caseVariantsIn(changes));
   const merged = mergeCaseVariants(changes, sameFiles).filter(isChange);

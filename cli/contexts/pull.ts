@@ -67,7 +67,7 @@ export async function pull(
 }
 
 /** The paths of written files, and the new paths of renamed files. */
-const writtenPaths = (steps: readonly Step[]): string[] =>
+export const writtenPaths = (steps: readonly Step[]): string[] =>
   steps.flatMap(({ action, path }) => (action === "write" || action === "rename" ? [path] : []));
 
 const CONFLICTS =
@@ -84,7 +84,7 @@ const planSummary = (steps: readonly Step[]): string => {
  * Prints one line per step: `write`, `rename`, `delete` or `conflict`, and the path. The line of a
  * rename also has the old name, and the line of a conflict has its reason.
  */
-function printSteps(steps: readonly Step[], { stdout }: World): void {
+export function printSteps(steps: readonly Step[], { stdout }: Pick<Io, "stdout">): void {
   for (const step of steps) {
     const details =
       step.action === "conflict" ? [step.why] : step.action === "rename" ? [`was ${step.was}`] : [];
