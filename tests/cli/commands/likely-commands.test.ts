@@ -18,11 +18,11 @@ describe("words that are unlikely to be a question", () => {
     { words: ["ls"], expected: 'To ask it as a question: npm run ask -- ask "ls"' },
     {
       words: ["Resume"],
-      expected: "There is no command Resume. Did you mean npm run ask -- ask --session last "…"?",
+      expected: 'There is no command Resume. Did you mean npm run ask -- ask --session last "…"?',
     },
     {
       words: ["resume", "session_01m7y9056benq60tp4hq1b3dey"],
-      expected: "Did you mean npm run ask -- ask --session last "…"?",
+      expected: 'Did you mean npm run ask -- ask --session last "…"?',
     },
     {
       words: ["completion", "bash"],
