@@ -18,11 +18,11 @@ describe("words that are unlikely to be a question", () => {
     { words: ["ls"], expected: 'To ask it as a question: npm run ask -- ask "ls"' },
     {
       words: ["Resume"],
-      expected: "There is no command Resume. Did you mean npm run ask -- attach <session>?",
+      expected: 'There is no command Resume. Did you mean npm run ask -- ask --session last "…"?',
     },
     {
       words: ["resume", "session_01m7y9056benq60tp4hq1b3dey"],
-      expected: "Did you mean npm run ask -- attach <session>?",
+      expected: 'Did you mean npm run ask -- ask --session last "…"?',
     },
     {
       words: ["completion", "bash"],
@@ -38,7 +38,7 @@ describe("words that are unlikely to be a question", () => {
   });
 
   const FREQUENT_WORDS =
-    "resume continue list ls history completion update version diff share export files run serve".split(
+    "resume continue list ls history completion update version diff share export download cat run serve".split(
       " ",
     );
   it.each(FREQUENT_WORDS)("%s is a command of other tools and no question (A7)", (word) => {
