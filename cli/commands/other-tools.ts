@@ -28,7 +28,7 @@ const WORDS: Readonly<Record<string, string>> = {
   [FILES]: "download fetch get save artifacts outputs",
   [CAT]: "cat",
   [PULL]: "clone apply patch merge checkpoint",
-  [PUSH]: "upload add commit import sync mount copy attachments context contexts",
+  [PUSH]: "upload add commit import sync mount copy attachments context",
   [TEAMS]:
     "teams team agents agent models model providers presets templates examples samples quickstart",
   "config init": "init new create setup configure configuration settings set edit",
