@@ -6,8 +6,8 @@ import type { ReceivedRequest } from "./received-request";
 
 /**
  * The states of the context of a simulated project, computed by the rules of
- * docs/explain/contexts.md from the pushed versions and from the tool calls of the simulated models.
- * The code of the service is not used.
+ * docs/explain/contexts.md from the pushed versions and from the tool calls of the simulated
+ * models. The code of the service is not used.
  */
 
 /** `{sha256} {size}` by path, and the version that the turn used. */
@@ -45,10 +45,12 @@ export function expectedContextsOf(
 /** Files in the form in which they are compared. */
 const toStored = (files: Files): StoredState["files"] =>
   Object.fromEntries(
-    [...files].sort(([a], [b]) => (a < b ? -1 : 1)).map(([path, text]) => {
-      const { hash, size } = entryOf(text);
-      return [path, `${hash} ${size}`];
-    }),
+    [...files]
+      .sort(([a], [b]) => (a < b ? -1 : 1))
+      .map(([path, text]) => {
+        const { hash, size } = entryOf(text);
+        return [path, `${hash} ${size}`];
+      }),
   );
 
 class ContextTracker {

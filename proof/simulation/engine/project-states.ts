@@ -49,8 +49,8 @@ function toStored(
 }
 
 /**
- * After each turn, the context has the files that the rules give it: the merge of the user's version
- * and the parent's result, with the presenter's changes. The versions that it needs stay pinned.
+ * After each turn, the context has the files that the rules give it: the merge of the user's
+ * version and the parent's result, with the presenter's changes. Its version stays pinned.
  */
 export const contextsOfTurns: OutsideCheck = ({
   log,
