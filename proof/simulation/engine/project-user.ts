@@ -40,6 +40,8 @@ export class ProjectUser {
   readonly #agents: number;
   readonly #contexts: SimulatedContexts;
   #folder: Map<string, string> = new Map(FIRST_FILES);
+  /** Files that the pull before this turn has changed. The user often edits them. */
+  #taken: string[] = [];
   /** The turn that was pulled last; `null` before the first pull. */
   #pulled: { turn: number; leftOut: string[] } | null = null;
 
@@ -95,11 +97,13 @@ export class ProjectUser {
   /** Decides what the user does before a turn, and does it. */
   async #prepare(session: LiveSession, turn: number): Promise<void> {
     const chance = new Chance(this.#seed ^ hash(`project ${turn}`));
-    const [pulls, edits, pushes] = [chance.is(0.7), chance.int(0, 2), chance.is(0.8)];
+    const [pulls, edits, pushes] = [chance.is(0.7), chance.int(0, 2), chance.is(0.9)];
     const winner = chance.pick(["turn", "upload"] as const);
     if (turn > 1 && pulls && !(await this.#pull(session, turn - 1))) return;
+    const paths = [...this.#taken, "a.txt", "own.txt", "new.txt"];
     for (let nth = 0; nth < edits; nth += 1)
-      this.#folder.set(chance.pick(["a.txt", "a.txt", "own.txt", "new.txt"]), `edit ${turn}.${nth}`);
+      this.#folder.set(chance.pick(paths), `edit ${turn}.${nth}`);
+    this.#taken = [];
     if (turn > 1 && pushes) this.#push();
     if (this.starts.some((start) => start.turn === turn)) return;
     this.starts.push({ turn, version: this.#contexts.newest.id, winner, conflicts: [] });
@@ -123,6 +127,11 @@ export class ProjectUser {
     const isClean = [...this.#folder].every(([path, text]) => this.#pushed.get(path) === text);
     if (!isClean) return true;
     const isSent = ([path]: [string, string]) => !path.startsWith(LEFT_OUT);
+    const isTaken = ([path, text]: [string, string]) => this.#folder.get(path) !== text;
+    this.#taken = [...files]
+      .filter(isSent)
+      .filter(isTaken)
+      .map(([path]) => path);
     this.#folder = new Map([...files].filter(isSent));
     const leftOut = [...files.keys()].filter((path) => path.startsWith(LEFT_OUT));
     this.#pulled = { turn, leftOut };
