@@ -113,8 +113,9 @@ const eraseOperations = (
 
 /**
  * Commits an uploaded version with its record. Returns false if it is no longer being uploaded, if
- * `base` is given and is not the newest version, or if `base` has another record. One statement, so that concurrent commits are ordered and a
- * version that is marked for erasing is never committed.
+ * `base` is given and is not the newest version, or if `base` has another record. One statement
+ * commits, so that concurrent commits are ordered and a version that is marked for erasing is never
+ * committed.
  */
 async function commitVersion(
   db: D1Database,

@@ -48,22 +48,22 @@ const next = (run: Run, question: string, more: object = {}): Promise<Response> 
   post(`/api/sessions/${run.session_id}/turns`, { question, ...more });
 
 /** Plays the next turn of a session to its end. */
-async function play(run: Run, question: string, more: object = {}): Promise<Played> {
+async function play(run: Run, question: string, more: object = {}): Promise<TurnResult> {
   const response = await next(run, question, more);
   if (response.status !== 202) throw new Error(await response.text());
   return playOut(await response.json<Run>());
 }
 
-type Played = Run & { events: readonly WireEvent[]; answer: string };
+type TurnResult = Run & { events: readonly WireEvent[]; answer: string };
 
-async function playOut(run: Run): Promise<Played> {
+async function playOut(run: Run): Promise<TurnResult> {
   const { events } = await follow(run);
   const last = events.at(-1);
   if (last?.type !== "turn.completed") throw new Error(JSON.stringify(last));
   return { ...run, events, answer: last.answer };
 }
 
-const begin = async (question: string, more: object = {}): Promise<Played> =>
+const begin = async (question: string, more: object = {}): Promise<TurnResult> =>
   playOut(await start(PLAIN(), { question, contexts: WRITE, ...more }));
 
 /** The state of the context after a turn, as `version path: text`. */
@@ -92,7 +92,7 @@ async function pinsOf({ session_id }: Run): Promise<string[]> {
   return results.map(({ turn, version }) => `${turn}: ${version}`);
 }
 
-const startOf = ({ events }: Played) => events.find(({ type }) => type === "turn.started");
+const startOf = ({ events }: TurnResult) => events.find(({ type }) => type === "turn.started");
 
 describe("a project over several turns", () => {
   it("is granted by the request to a team without files, and goes on from turn to turn", async () => {
