@@ -106,7 +106,7 @@ const pendingOf = (steps: readonly Step[]): NonNullable<SavedFiles["pending"]> =
 
 function countsOf(steps: readonly Step[]): string {
   const count = (action: Step["action"]) => steps.filter((step) => step.action === action).length;
-  if (steps.length === 0) return "all files are already there";
+  if (steps.length === 0) return "nothing new to write";
   const renamed = count("rename");
   return [
     `${count("write")} written`,
