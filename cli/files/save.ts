@@ -101,7 +101,10 @@ const wantedOf = (list: FileList, steps: readonly Step[]): FileList["data"] => {
 
 const pendingOf = (steps: readonly Step[]): NonNullable<SavedFiles["pending"]> =>
   Object.fromEntries(
-    steps.flatMap((step) => (step.action === "write" ? [[step.path, step.to]] : [])),
+    steps.flatMap((step) => {
+      if (step.action === "write") return [[step.path, step.to]];
+      return step.action === "delete" ? [[step.path, null]] : [];
+    }),
   );
 
 function countsOf(steps: readonly Step[]): string {
