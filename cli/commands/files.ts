@@ -48,7 +48,9 @@ const catCommand = ({ io, end }: Parameters<Register>[1]): Command =>
     .argument("<file>", "path of the file, such as site/index.html")
     .option("--turn <n>", "which turn of the session (default: the latest)", toTurn)
     .option("--answer <label>", ANSWER, toLabel)
-    .action(async (reference: string, file: string, flags: CatFlags) => {
+    .action(async (reference: string, file: string, _: CatFlags, command: Command) => {
+      // `files` has options of the same names and receives their values.
+      const flags = command.optsWithGlobals<CatFlags>();
       const context = await connect(flags, io);
       const { turn } = flags;
       const place = await placeOf({ reference, turn, flags }, context, io);

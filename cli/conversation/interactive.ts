@@ -55,7 +55,7 @@ export async function converse(
     latest: continuation ? await latestQuestion(continuation.session, connection) : null,
     attachments,
   };
-  io.stderr.write(`massgen-edge at ${connection.server}, ${subjectOf(conversation)}\n`);
+  io.stderr.write(`massgen-edge at ${connection.server}${subjectOf(conversation)}`);
   io.stderr.write("/help lists commands, /quit leaves.\n");
   printAttached(continuation ? attachments : team.attachments, io);
   const canMarkPastes = canRedraw(io.stderr, io.env);
@@ -78,10 +78,10 @@ async function latestQuestion(session: string, connection: Connection): Promise<
 }
 
 function subjectOf({ session, from, latest, team }: Conversation): string {
-  if (session === null) return `asking ${team.description}.`;
+  if (session === null) return `, asking ${team.description}. `;
   const question = fitStart(toLine(latest?.question ?? ""), MAX_QUESTION_COLUMNS);
-  const after = from ?? latest?.turn ?? 1;
-  return `going on in ${session} after turn ${after}${from === null ? `: ${question}` : "."}`;
+  const place = from === null ? `${latest?.turn ?? 1}: ${question}` : String(from);
+  return `.\nGoing on in ${session}\nafter turn ${place}\n`;
 }
 
 async function readEntries(conversation: Conversation, io: Io): Promise<void> {
@@ -109,7 +109,7 @@ function printShowHint({ session, latest }: Conversation, io: Io): void {
   if (session === null) return;
   const turn = latest?.turn ? [String(latest.turn)] : [];
   io.stderr.write(`\nTo read the session: ${commandLineOf("show", session, ...turn)}\n`);
-  io.stderr.write(`To go on: ${commandLineOf("--session", session)}\n`);
+  io.stderr.write(`To go on: ${commandLineOf("--continue")}\n`);
 }
 
 /** Handles one entry. An error ends the question but not the conversation. */

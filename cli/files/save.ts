@@ -101,12 +101,15 @@ const wantedOf = (list: FileList, steps: readonly Step[]): FileList["data"] => {
 
 const pendingOf = (steps: readonly Step[]): NonNullable<SavedFiles["pending"]> =>
   Object.fromEntries(
-    steps.flatMap((step) => (step.action === "write" ? [[step.path, step.to]] : [])),
+    steps.flatMap((step) => {
+      if (step.action === "write") return [[step.path, step.to]];
+      return step.action === "delete" ? [[step.path, null]] : [];
+    }),
   );
 
 function countsOf(steps: readonly Step[]): string {
   const count = (action: Step["action"]) => steps.filter((step) => step.action === action).length;
-  if (steps.length === 0) return "all files are already there";
+  if (steps.length === 0) return "nothing new to write";
   const renamed = count("rename");
   return [
     `${count("write")} written`,

@@ -17,8 +17,11 @@ const SavedFilesSchema = z.object({
   session: z.string(),
   /** Files as the last save left them, by path. */
   files: z.record(z.string(), SideSchema),
-  /** Files that a save was going to write. Set while it runs, so also after it was killed. */
-  pending: z.record(z.string(), SideSchema).optional(),
+  /**
+   * Files that a save was going to write, `null` for deleted ones. Set while the save runs, so also
+   * after it was killed.
+   */
+  pending: z.record(z.string(), SideSchema.nullable()).optional(),
 });
 export type SavedFiles = z.infer<typeof SavedFilesSchema>;
 type SavedFile = Exclude<Side, null>;
@@ -49,7 +52,9 @@ export async function settledNote(folder: string, note: SavedFiles): Promise<Sav
   const files = { ...settled.files };
   for (const [file, side] of Object.entries(pending)) {
     const here = await inspect(folder, file);
-    if (here !== null && "hash" in here && here.hash === side.hash) files[file] = side;
+    if (side === null && here === null) delete files[file];
+    if (side !== null && here !== null && "hash" in here && here.hash === side.hash)
+      files[file] = side;
   }
   return { ...settled, files };
 }

@@ -136,12 +136,12 @@ function fittingNames(names: readonly string[], columns: number): string {
 const firstNames = (names: readonly string[], count: number): string =>
   `${names.slice(0, count).join(", ")}${names.length > count ? ", …" : ""}`;
 
-const UNITS = ["bytes", "kB", "MB", "GB"] as const;
+const UNITS = ["B", "kB", "MB", "GB"] as const;
 
 /** A size for people, such as `1.2 kB`. */
 export function formatBytes(bytes: number): string {
   let [value, unit] = [bytes, 0];
   while (value >= 1_000 && unit < UNITS.length - 1) [value, unit] = [value / 1_000, unit + 1];
-  if (unit === 0) return plural(bytes, "byte");
+  if (unit === 0) return `${bytes} B`;
   return `${value < 10 ? value.toFixed(1) : Math.round(value)} ${UNITS[unit]}`;
 }

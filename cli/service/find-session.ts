@@ -37,7 +37,8 @@ export async function findSession(
   if (!isSessionReference(reference)) throw new CliError(EXIT.config, NO_REFERENCE);
   if (reference === LAST) return requireLast(connection, io);
   if (reference.length >= WHOLE_ID_CHARS) return reference;
-  const beginning = reference.startsWith(ID_PREFIX) ? reference : `${ID_PREFIX}${reference}`;
+  const hasPrefix = reference.startsWith(ID_PREFIX) || ID_PREFIX.startsWith(reference);
+  const beginning = hasPrefix ? reference : `${ID_PREFIX}${reference}`;
   // The list is sorted by id, newest first, and starts below `after`: this id follows all ids with
   // the beginning.
   const after = beginning.padEnd(MAX_ID_CHARS, HIGHEST);
@@ -55,7 +56,7 @@ async function requireLast(connection: Connection, io: Folders): Promise<string>
   if (session !== null) return session;
   throw new CliError(
     EXIT.config,
-    `This computer has used no session of ${connection.server} yet. To list sessions: ${commandAt(connection.server, "sessions")}`,
+    `This computer knows no last session of ${connection.server}. To list sessions: ${commandAt(connection.server, "sessions")}`,
   );
 }
 
