@@ -25,6 +25,7 @@ const LONG = [
   "tests/tools/mcp/hostile-replies.test.ts",
   "tests/durable-objects/session/files/large-workspace.test.ts",
   "tests/local/shell-bundle.test.ts",
+  "tests/cli/contexts/{both-sides,histories}.test.ts",
   "proof/simulation/{engine,internal-errors,outside,outside-files,outside-replies}.test.ts",
 ];
 const WORKERS = "{tests,proof}/**/*.workers.test.ts";

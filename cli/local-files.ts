@@ -75,6 +75,10 @@ export const consentsFile = ({ home }: Pick<Io, "home">): string =>
 export const allowedFoldersFile = ({ home }: Pick<Io, "home">): string =>
   path.join(home, ".config", "massgen-edge", "allowed-folders.json");
 
+/** Path of the list of sessions that this computer used last, by service and folder. */
+export const lastSessionsFile = ({ home }: Pick<Io, "home">): string =>
+  path.join(home, ".config", "massgen-edge", "last-sessions.json");
+
 /** A path as messages show it: relative to the current folder, or with `~` for the home folder. */
 export function shownPath(file: string, { cwd, home }: Pick<Io, "cwd" | "home">): string {
   const relative = path.relative(cwd, file);

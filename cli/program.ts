@@ -10,6 +10,7 @@ import { registerConfig } from "./commands/config";
 import { registerDoctor } from "./commands/doctor";
 import { registerEval } from "./commands/eval";
 import type { Stage } from "./commands/flags";
+import { registerFiles } from "./commands/files";
 import { registerKeys } from "./commands/keys";
 import { registerLogin } from "./commands/login";
 import { registerContexts } from "./commands/context-list";
@@ -23,6 +24,7 @@ const COMMANDS = [
   registerAttach,
   registerSessions,
   registerShow,
+  registerFiles,
   registerCancel,
   registerDelete,
   registerConfig,

@@ -221,12 +221,29 @@ class Files {
     { signal }: Cancellable = {},
   ): Promise<Uint8Array<ArrayBuffer>> {
     const encoded = path.split("/").map(encodeURIComponent).join("/");
-    const call = { path: filesPath(place, `files/${encoded}`), maxBytes: MAX_FILE_BYTES, signal };
-    return this.#transport.bytes({ method: "GET", ...call });
+    return this.#bytes(filesPath(place, `files/${encoded}`), signal);
+  }
+
+  /** Reads all files as one zip. */
+  archive(place: FilesPlace, { signal }: Cancellable = {}): Promise<Uint8Array<ArrayBuffer>> {
+    return this.#bytes(filesPath(place, "archive.zip"), signal);
+  }
+
+  #bytes(path: string, signal: AbortSignal | undefined): Promise<Uint8Array<ArrayBuffer>> {
+    return this.#transport.bytes({
+      method: "GET",
+      path,
+      maxBytes: MAX_FILE_BYTES,
+      timeoutMs: TRANSFER_MS,
+      retry: "transfer",
+      signal,
+    });
   }
 }
 
 const MAX_FILE_BYTES = 256 * 1024 * 1024;
+/** Time limit of one download: long enough for a large archive over a slow connection. */
+const TRANSFER_MS = 10 * 60_000;
 
 function filesPath({ session, turn, label, attempt }: FilesPlace, rest: string): string {
   const path = runLinks(session, turn).turn;

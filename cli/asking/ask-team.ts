@@ -10,12 +10,17 @@ import { beginningLines, endLines, IN_PROGRESS } from "../display/automation";
 import { displayForOptions, showsProgress } from "../display/choose-display";
 import { cancelRun, latestTurn, startRun, startTurn, turnFacts } from "../service/session-calls";
 import { CliError, EXIT, type ExitCode } from "../exit-codes";
-import { attachCommand, shellArgument } from "../invocation";
+import { rememberSession } from "../credentials/last-session";
+import { listIfPossible } from "../files/result-files";
+import { filesLines, withAddresses } from "../files/show-files";
+import { attachCommand, commandAt, shellArgument } from "../invocation";
 import type { Io } from "../io";
 import { InterruptHandler } from "./interrupt-handler";
 import { type OutputOptions, requireWritable, writeAnswer } from "./answer-output";
 import { type RequestContext, warningLines } from "../service/problem";
 import { exitCodeOf, printProblems, printRest, printSources } from "../display/report";
+import type { FileList } from "../service/schema";
+import type { Line } from "../terminal/output";
 import { escapeJson } from "../terminal/sanitize";
 import { finalText } from "../display/summary";
 import { type TurnOutcome, watchTurn } from "./watch";
@@ -33,12 +38,13 @@ export type Place = { sessionId: string; turn: number };
 /** The result of a followed turn. `turn` is `null` if no event of the turn was received. */
 export type AskResult = { place: Place; turn: TurnView | null; exitCode: ExitCode };
 
-type RunIo = Pick<Io, "stdout" | "stderr" | "env" | "onInterrupt">;
+type RunIo = Pick<Io, "stdout" | "stderr" | "env" | "onInterrupt" | "cwd" | "home">;
 
 /** Starts or finds a turn, follows it to its end and prints its result. Throws CliError. */
 export async function ask(options: AskOptions, io: RunIo): Promise<AskResult> {
   if (options.output.file !== null) await requireWritable(options.output.file);
   const place = await startOrFind(options, io);
+  await rememberSession(options.context.server, place.sessionId, io);
   if (options.output.form === "automation") announce(place, options, io);
   const { turn, end } = await followTurn(place, options, io);
   if (end === "detached" || !turn) return { place, turn, exitCode: EXIT.interrupted };
@@ -49,9 +55,13 @@ export async function ask(options: AskOptions, io: RunIo): Promise<AskResult> {
 /**
  * Starts a turn, prints the session's id and returns without the result. Throws CliError.
  */
-export async function askDetached(options: AskOptions, io: RunIo): Promise<ExitCode> {
+export async function askDetached(
+  options: AskOptions,
+  io: RunIo,
+): Promise<Omit<AskResult, "turn">> {
   const started = await start(options, io);
   const { context, output } = options;
+  await rememberSession(context.server, started.session_id, io);
   if (output.form === "json" || output.form === "json-stream")
     io.stdout.write(`${escapeJson(JSON.stringify(started))}\n`);
   else if (output.form === "automation")
@@ -61,7 +71,7 @@ export async function askDetached(options: AskOptions, io: RunIo): Promise<ExitC
     io.stderr.write(
       `The run continues. To watch it:\n  ${attachCommand(started.session_id, context.server)}\n`,
     );
-  return EXIT.ok;
+  return { place: { sessionId: started.session_id, turn: started.turn }, exitCode: EXIT.ok };
 }
 
 async function startOrFind(options: AskOptions, io: RunIo): Promise<Place> {
@@ -178,23 +188,56 @@ async function printEnd(
   const { output, context } = options;
   if (turn.final && output.file !== null) await writeAnswer(output.file, finalText(turn));
   const shown = showsProgress(output, io);
+  const isAtTerminal = output.form === "answer" && io.stdout.isTTY === true;
+  const files = turn.final && (shown || isAtTerminal) ? await filesOf(place, context) : null;
   if (shown && io.stderr.isTTY) io.stderr.write("\n");
-  await printResult(turn, place, { options, io });
+  await printResult(turn, place, { options, io, files: isAtTerminal ? files : null });
   if (!shown) return printProblems(turn, io);
   if (turn.final && output.form === "answer") printSources(turn, io);
   if (turn.final && output.file !== null) io.stderr.write(`answer  ${output.file}\n`);
-  printRest(turn, urlOf(place.sessionId, context), io);
+  printRest(
+    turn,
+    urlOf(place.sessionId, context),
+    io,
+    files ? endOfRunLines(files, options, io) : [],
+  );
+}
+
+const filesOf = ({ sessionId: session, turn }: Place, context: RequestContext) =>
+  listIfPossible({ session, turn }, context);
+
+/** The names of the turn's files, and the command that saves them. */
+function endOfRunLines(
+  files: FileList,
+  { target, context }: AskOptions,
+  { stderr }: Pick<Io, "stderr">,
+): Line[] {
+  const turn = "attach" in target && target.turn !== undefined ? [String(target.turn)] : [];
+  const command = commandAt(context.server, "files", "last", ...turn, "--save", "out");
+  return filesLines(files, { command, width: stderr.columns || Number.POSITIVE_INFINITY });
+}
+
+/** `files`: the files whose paths in the answer become addresses; `null` keeps the stored text. */
+function answerText(
+  turn: TurnView,
+  { sessionId: session, turn: number }: Place,
+  { files, context }: { files: FileList | null; context: RequestContext },
+): string {
+  const text = finalText(turn);
+  if (files === null) return text;
+  return withAddresses(text, files, { place: { session, turn: number }, server: context.server });
 }
 
 async function printResult(
   turn: TurnView,
   place: Place,
-  { options, io }: { options: AskOptions; io: RunIo },
+  { options, io, files }: { options: AskOptions; io: RunIo; files: FileList | null },
 ): Promise<void> {
   const { output, context } = options;
   switch (output.form) {
     case "answer":
-      if (turn.final && output.file === null) io.stdout.write(`${finalText(turn)}\n`);
+      if (turn.final && output.file === null)
+        io.stdout.write(`${answerText(turn, place, { files, context })}\n`);
       return;
     case "json":
       io.stdout.write(

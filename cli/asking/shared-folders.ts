@@ -1,5 +1,4 @@
 import { createHash } from "node:crypto";
-import { homedir } from "node:os";
 import path from "node:path";
 import {
   CONTEXT_NAME,
@@ -107,7 +106,7 @@ async function resolveHostPath(
   team: TeamChoice,
   { cwd, home }: Pick<Io, "cwd" | "home">,
 ): Promise<NamedFolder> {
-  const expanded = hostPath.path.replace(/^~(?=$|[\\/])/, home || homedir());
+  const expanded = hostPath.path.replace(/^~(?=$|[\\/])/, home);
   try {
     return { hostPath, directory: await toDirectory(cwd, expanded) };
   } catch (cause) {

@@ -1,8 +1,9 @@
 import { InvalidArgumentError } from "commander";
-import { IdSchema, LabelSchema } from "../../src/protocol/api";
+import { LabelSchema } from "../../src/protocol/api";
 import { CONTEXT_NAME } from "../../src/protocol/api/contexts";
 import { toOrigin } from "../../client/index";
 import { DEFAULT_SERVER } from "../invocation";
+import { isSessionReference } from "../service/find-session";
 
 /**
  * Parsers of arguments and options. Each throws commander's InvalidArgumentError for an invalid
@@ -15,11 +16,17 @@ export function toServer(text: string): string {
   return origin;
 }
 
-export function toSessionId(text: string): string {
-  const id = text.trim();
-  if (!IdSchema.safeParse(id).success)
-    throw new InvalidArgumentError("Session ids look like session_01jd….");
-  return id;
+/** Help of arguments and options that name a session. */
+export const SESSION_ARGUMENT = "the session's id, the beginning of its id, or `last`";
+
+/** A text that may name a session; `findSession` finds the session. */
+export function toSessionReference(text: string): string {
+  const reference = text.trim().toLowerCase();
+  if (!isSessionReference(reference))
+    throw new InvalidArgumentError(
+      "Session ids look like session_01jd…. Their beginning is enough; `last` is the last session.",
+    );
+  return reference;
 }
 
 export function toContextName(text: string): string {

@@ -1,4 +1,5 @@
 import { Command, Option } from "commander";
+import { continues, findContinuation, readAttachments } from "../asking/continuation";
 import { ask, askDetached, type AskResult, type AskOptions } from "../asking/ask-team";
 import { readQuestion } from "../asking/question";
 import { printPullCommands, shareFolders, type Sharing } from "../asking/shared-folders";
@@ -7,8 +8,9 @@ import { converse } from "../conversation/interactive";
 import { connect, type Connection, type ConnectionFlags } from "../credentials/connection";
 import { CliError, EXIT, type ExitCode } from "../exit-codes";
 import { type Io, isInteractive } from "../io";
+import { findSession } from "../service/find-session";
 import { printAttached, withUploads } from "../uploads/uploads";
-import { toSessionId, toTurn } from "./arguments";
+import { SESSION_ARGUMENT, toSessionReference, toTurn } from "./arguments";
 import {
   type AskFlags,
   type Limits,
@@ -27,14 +29,25 @@ export const registerAsk: Register = (program, { io, end }) => {
   const command = withOutput(withTeam(withConnection(new Command("ask"))))
     .description("ask a team and print its answer; without a question, start a conversation")
     .argument("[question...]", "the question; - reads stdin")
+    .option(
+      "--continue",
+      "ask on in the session that you used last, in this folder if there is one",
+    )
+    .option(
+      "--session <session>",
+      `ask on in this session: ${SESSION_ARGUMENT.replace("the session's id", "its id")}`,
+      toSessionReference,
+    )
+    .option("--from <turn>", "ask on after this turn (default: the session's latest turn)", toTurn)
     .option("--detach", "start the run, print its session id and exit")
     .addOption(
       new Option("--attach <session>", "same as the command attach")
-        .argParser(toSessionId)
+        .argParser(toSessionReference)
         .hideHelp(),
     )
     .action(async (words: string[], flags: AskFlags) => {
-      if (program.args[0] !== "ask") refuseLikelyCommand(words);
+      // A single word may be a reply to the last answer.
+      if (program.args[0] !== "ask" && !continues(flags)) refuseLikelyCommand(words);
       end(await runAsk(words, flags, io));
     });
   program.addCommand(command, { isDefault: true });
@@ -49,6 +62,7 @@ async function runAsk(words: string[], flags: AskFlags, io: Io): Promise<ExitCod
     output.form === "answer" &&
     flags.detach === undefined;
   const question = isConversation ? null : await readQuestion(words, io);
+  if (continues(flags)) return askOn(question, flags, io);
   const chosen = await chooseTeam(flags, io);
   const connection = await connect(flags, io);
   const sharing = await share({ team: chosen, flags }, connection, io);
@@ -66,10 +80,7 @@ async function runAsk(words: string[], flags: AskFlags, io: Io): Promise<ExitCod
     run: { question: withUploads(question, team.attachments), ...team.request, ...limits },
   };
   const options: AskOptions = { target, context: contextOf(connection, team), output };
-  if (flags.detach) return askDetached(options, io);
-  const result = await ask(options, io);
-  printPullCommands(sharing.folders, result.place, connection, io);
-  return result.exitCode;
+  return askAndPull(options, { flags, folders: sharing.folders }, io);
 }
 
 /** Pushes the folders of the question. `fields`: their grants, and the side that wins conflicts. */
@@ -87,6 +98,51 @@ async function share(
   return { ...sharing, fields };
 }
 
+/** Asks the next question of an existing session; `null` opens a conversation that goes on. */
+async function askOn(question: string | null, flags: AskFlags, io: Io): Promise<ExitCode> {
+  const output = toOutput(flags);
+  const connection = await connect(flags, io);
+  const { folders, fields } = await share({ team: TEAM_OF_SESSION, flags }, connection, io);
+  const limits = { ...toLimits(flags), ...fields };
+  const continuation = await findContinuation(flags, connection, io);
+  const attachments = await readAttachments(flags, io);
+  if (question === null) {
+    const team = await chooseTeam({}, io);
+    return converse({ team, connection, limits, output, continuation, attachments }, io);
+  }
+  printAttached(attachments, io);
+  const { session: sessionId, from } = continuation;
+  const body = {
+    question: withUploads(question, attachments),
+    ...(from === null ? {} : { parent_turn: from }),
+    ...limits,
+  };
+  const options: AskOptions = {
+    target: { next: { sessionId, body } },
+    context: connection,
+    output,
+  };
+  return askAndPull(options, { flags, folders }, io);
+}
+
+/** A next turn has the team of its session. */
+const TEAM_OF_SESSION: TeamChoice = {
+  request: {},
+  source: { name: "", text: null },
+  description: "the session's team",
+};
+
+/** Asks, and prints the commands that pull the changes of the folders. */
+async function askAndPull(
+  options: AskOptions,
+  { flags, folders }: { flags: AskFlags; folders: Sharing["folders"] },
+  io: Io,
+): Promise<ExitCode> {
+  const { place, exitCode } = await (flags.detach ? askDetached(options, io) : ask(options, io));
+  printPullCommands(folders, place, options.context, io);
+  return exitCode;
+}
+
 const contextOf = ({ server, key }: Connection, { source }: TeamChoice): AskOptions["context"] => ({
   server,
   ...(key === undefined ? {} : { key }),
@@ -101,15 +157,15 @@ async function attachToRun(words: string[], flags: AskFlags, io: Io): Promise<Ex
     flags.backend ??
     flags.systemMessage ??
     flags.file ??
+    flags.with ??
+    flags.conflicts ??
     flags.detach;
-  if (words.length > 0 || hasLimits || otherFlag !== undefined) {
+  if (words.length > 0 || hasLimits || otherFlag !== undefined || continues(flags)) {
     throw new CliError(EXIT.config, "--attach watches an existing run: omit question and limits.");
   }
   const context = await connect(flags, io);
-  const result: AskResult = await ask(
-    { target: { attach: flags.attach ?? "" }, context, output: toOutput(flags) },
-    io,
-  );
+  const attach = await findSession(flags.attach ?? "", context, io);
+  const result: AskResult = await ask({ target: { attach }, context, output: toOutput(flags) }, io);
   return result.exitCode;
 }
 
@@ -117,13 +173,15 @@ async function attachToRun(words: string[], flags: AskFlags, io: Io): Promise<Ex
 export const registerAttach: Register = (program, { io, end }) => {
   const command = withOutput(withConnection(new Command("attach")))
     .description("watch a session's latest turn, or another")
-    .argument("<session>", "the session's id", toSessionId)
+    .argument("<session>", SESSION_ARGUMENT, toSessionReference)
     .argument("[turn]", "the turn's number", toTurn)
     .action(
-      async (sessionId: string, turn: number | undefined, flags: ConnectionFlags & OutputFlags) => {
-        const target = { attach: sessionId, ...(turn === undefined ? {} : { turn }) };
+      async (reference: string, turn: number | undefined, flags: ConnectionFlags & OutputFlags) => {
         const output = toOutput(flags);
-        end((await ask({ target, context: await connect(flags, io), output }, io)).exitCode);
+        const context = await connect(flags, io);
+        const attach = await findSession(reference, context, io);
+        const target = { attach, ...(turn === undefined ? {} : { turn }) };
+        end((await ask({ target, context, output }, io)).exitCode);
       },
     );
   program.addCommand(command);

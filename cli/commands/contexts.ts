@@ -5,9 +5,10 @@ import { connect, type ConnectionFlags } from "../credentials/connection";
 import { plural } from "../../src/describe/figures";
 import { EXIT } from "../exit-codes";
 import { escapeJson } from "../terminal/sanitize";
-import { toContextName, toSessionId, toTurn } from "./arguments";
+import { toContextName, toSessionReference, toTurn } from "./arguments";
 import { type Register, withConnection } from "./flags";
 import { pull, type PullOptions } from "../contexts/pull";
+import { findSession } from "../service/find-session";
 import { latestTurn } from "../service/session-calls";
 
 type PushFlags = ConnectionFlags & PushOptions & { json?: true };
@@ -67,7 +68,7 @@ export const registerPull: Register = (program, { io, end }) => {
     .option(
       "--session <session>",
       "changes of this session's turn, instead of the context's newest version",
-      toSessionId,
+      toSessionReference,
     )
     .option("--turn <n>", "which turn of the session (default: the latest)", toTurn)
     .option(
@@ -97,13 +98,18 @@ export const registerPull: Register = (program, { io, end }) => {
     .action(async (folder: string | undefined, flags: PullFlags) => {
       const directory = await toDirectory(io.cwd, folder);
       const connection = await connect(flags, io);
-      const { session } = flags;
+      const session =
+        flags.session === undefined ? undefined : await findSession(flags.session, connection, io);
       const turn =
         session === undefined ? undefined : (flags.turn ?? (await latestTurn(session, connection)));
       end(
         await pull(
           directory,
-          { ...flags, ...(turn === undefined ? {} : { turn }) },
+          {
+            ...flags,
+            ...(session === undefined ? {} : { session }),
+            ...(turn === undefined ? {} : { turn }),
+          },
           connection,
           io,
         ),

@@ -2,6 +2,7 @@ import { type Command, Option } from "commander";
 import type { RunRequest } from "../../src/protocol/api";
 import type { ConflictSide } from "../../src/protocol/api/contexts";
 import type { OutputForm, OutputOptions } from "../asking/answer-output";
+import type { ContinuationFlags } from "../asking/continuation";
 import { toWithFolder, type WithFolder } from "../asking/shared-folders";
 import type { TeamFlags } from "../asking/team-choice";
 import type { ConnectionFlags } from "../credentials/connection";
@@ -92,7 +93,8 @@ export const withTeam = (command: Command): Command =>
 export type AskFlags = ConnectionFlags &
   OutputFlags &
   LimitFlags &
-  TeamFlags & {
+  TeamFlags &
+  ContinuationFlags & {
     /** The session to watch. */
     attach?: string;
     detach?: true;

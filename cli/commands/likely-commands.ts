@@ -8,6 +8,7 @@ export const COMMANDS = [
   "attach",
   "sessions",
   "show",
+  "files",
   "cancel",
   "delete",
   "config",
@@ -23,7 +24,7 @@ export const COMMANDS = [
 ] as const;
 
 /** Arguments that appear only after a command: a session id, or a shell (for `completion`). */
-const COMMAND_ARGUMENT = /^(session_[a-z0-9]+|bash|zsh|fish|powershell|pwsh)$/;
+const COMMAND_ARGUMENT = /^(session_[a-z0-9]+|last|bash|zsh|fish|powershell|pwsh)$/;
 
 /**
  * Throws CliError if the words are probably a mistyped command, because a question costs money.

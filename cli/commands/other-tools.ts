@@ -7,7 +7,11 @@ const HELP = "--help";
 const SESSIONS = "sessions";
 const SHOW = "show <session>";
 const ATTACH = "attach <session>";
-const FILES = "pull --session <session>";
+const CONTINUE = 'ask --session last "…"';
+const BRANCH = 'ask --session <session> --from <turn> "…"';
+const FILES = "files <session>";
+const CAT = "files cat <session> <file>";
+const PULL = "pull --session <session>";
 const PUSH = "push <directory>";
 const TEAMS = "config list";
 
@@ -15,14 +19,16 @@ const WORDS: Readonly<Record<string, string>> = {
   [SESSIONS]:
     "list ls ll ps session history log logs recent threads conversations chats projects issues stats stat usage cost " +
     "search find tasks jobs metrics dashboard quota budget memory",
-  [ATTACH]:
-    "resume continue watch follow tail connect open join reconnect fork branch rewind checkout undo redo restore reopen " +
-    "switch rebase load replay",
+  [ATTACH]: "watch follow tail connect open join reconnect replay",
+  [CONTINUE]: "resume continue restore reopen load",
+  [BRANCH]: "fork branch rewind checkout undo redo switch rebase",
   [SHOW]:
-    "diff share export view cat print inspect info status report result results transcript summary votes answers answer blame " +
+    "diff share export view print inspect info status report result results transcript summary votes answers answer blame " +
     "turns events review compare",
-  [FILES]: "files download fetch clone apply patch get merge checkpoint save",
-  [PUSH]: "upload add commit import sync mount copy attachments context contexts",
+  [FILES]: "download fetch get save artifacts outputs",
+  [CAT]: "cat",
+  [PULL]: "clone apply patch merge checkpoint",
+  [PUSH]: "upload add commit import sync mount copy attachments context",
   [TEAMS]:
     "teams team agents agent models model providers presets templates examples samples quickstart",
   "config init": "init new create setup configure configuration settings set edit",

@@ -1,15 +1,17 @@
 import { Command } from "commander";
 import { connect, type Connection, type ConnectionFlags } from "../credentials/connection";
+import { forgetSession } from "../credentials/last-session";
 import { EXIT, type ExitCode, CliError } from "../exit-codes";
 import { commandAt } from "../invocation";
 import { type Io, isInteractive } from "../io";
 import { listSessions, type Page } from "../service/listings";
 import type { SessionList, CancelResult } from "../service/schema";
 import { escapeJson, toLine } from "../terminal/sanitize";
-import { formatTime, printTable, block, printLines } from "../terminal/output";
-import { toLimit, toSessionId, toLabel, toTurn } from "./arguments";
+import { formatTime, printTable, block } from "../terminal/output";
+import { SESSION_ARGUMENT, toLabel, toLimit, toSessionReference, toTurn } from "./arguments";
 import { type Register, withConnection } from "./flags";
-import { turnLinesOf } from "../display/turn-page";
+import { printTurn } from "../display/print-turn";
+import { findSession } from "../service/find-session";
 import {
   answerText,
   latestTurn,
@@ -33,7 +35,7 @@ export const registerSessions: Register = (program, { io, end }) => {
   const command = withConnection(new Command("sessions"))
     .description("list sessions, newest first")
     .option("--limit <n>", `how many, up to ${MAX_LIMIT} (default: ${DEFAULT_LIMIT})`, toLimit)
-    .option("--after <session>", "list entries after this one", toSessionId)
+    .option("--after <session>", "list entries after this one", toSessionReference)
     .option("--all", "list all pages")
     .option("--json", "print the response as JSON, a line for each page")
     .action(async (flags: ListFlags) => end(await list(flags, io)));
@@ -43,7 +45,8 @@ export const registerSessions: Register = (program, { io, end }) => {
 async function list({ all, json, after, ...flags }: ListFlags, io: Io): Promise<ExitCode> {
   const connection = await connect(flags, io);
   const limit = flags.limit ?? (all ? MAX_LIMIT : DEFAULT_LIMIT);
-  let page: Page | null = { limit, ...(after === undefined ? {} : { after }) };
+  const start = after === undefined ? undefined : await findSession(after, connection, io);
+  let page: Page | null = { limit, ...(start === undefined ? {} : { after: start }) };
   while (page !== null) {
     const { data, raw } = await listSessions(page, connection);
     const next = nextPage(page, data);
@@ -95,12 +98,13 @@ type ShowFlags = ConnectionFlags & { json?: true; answer?: string };
 export const registerShow: Register = (program, { io, end }) => {
   const command = withConnection(new Command("show"))
     .description("show a session's latest turn, or another: question, answer, votes, cost")
-    .argument("<session>", "the session's id", toSessionId)
+    .argument("<session>", SESSION_ARGUMENT, toSessionReference)
     .argument("[turn]", "the turn's number", toTurn)
     .option("--answer <label>", "print one answer, such as agent2.1 or agent2.final", toLabel)
     .option("--json", "print the response as JSON")
-    .action(async (sessionId: string, requested: number | undefined, flags: ShowFlags) => {
+    .action(async (reference: string, requested: number | undefined, flags: ShowFlags) => {
       const context = await connect(flags, io);
+      const sessionId = await findSession(reference, context, io);
       const turn = requested ?? (await latestTurn(sessionId, context));
       if (flags.answer !== undefined) {
         const { data, raw } = await answerText({ sessionId, turn, label: flags.answer }, context);
@@ -108,7 +112,7 @@ export const registerShow: Register = (program, { io, end }) => {
       } else {
         const { data, raw } = await turnFacts(sessionId, turn, context);
         if (flags.json) io.stdout.write(`${escapeJson(raw.trim())}\n`);
-        else printLines(turnLinesOf(data), io);
+        else await printTurn(data, context, io);
       }
       end(EXIT.ok);
     });
@@ -119,10 +123,12 @@ export const registerShow: Register = (program, { io, end }) => {
 export const registerCancel: Register = (program, { io, end }) => {
   const command = withConnection(new Command("cancel"))
     .description("cancel a session's running turn")
-    .argument("<session>", "the session's id", toSessionId)
+    .argument("<session>", SESSION_ARGUMENT, toSessionReference)
     .option("--json", "print the response as JSON")
-    .action(async (sessionId: string, flags: ConnectionFlags & { json?: true }) => {
-      const { data, raw } = await cancelRun(sessionId, await connect(flags, io));
+    .action(async (reference: string, flags: ConnectionFlags & { json?: true }) => {
+      const context = await connect(flags, io);
+      const sessionId = await findSession(reference, context, io);
+      const { data, raw } = await cancelRun(sessionId, context);
       io.stdout.write(`${flags.json ? escapeJson(raw.trim()) : cancelMessage(data)}\n`);
       end(EXIT.ok);
     });
@@ -146,16 +152,18 @@ const MAX_QUESTION_COLUMNS = 60;
 export const registerDelete: Register = (program, { io, end }) => {
   const command = withConnection(new Command("delete"))
     .description("stop a session and erase all its data permanently")
-    .argument("<session>", "the session's id", toSessionId)
+    .argument("<session>", SESSION_ARGUMENT, toSessionReference)
     .option("--yes", "do not ask")
-    .action(async (sessionId: string, flags: EraseFlags) => end(await erase(sessionId, flags, io)));
+    .action(async (reference: string, flags: EraseFlags) => end(await erase(reference, flags, io)));
   program.addCommand(command);
 };
 
-async function erase(sessionId: string, flags: EraseFlags, io: Io): Promise<ExitCode> {
+async function erase(reference: string, flags: EraseFlags, io: Io): Promise<ExitCode> {
   const connection = await connect(flags, io);
+  const sessionId = await findSession(reference, connection, io);
   if (flags.yes === undefined) await confirm(sessionId, connection, io);
   await eraseSession(sessionId, connection);
+  await forgetSession(connection.server, sessionId, io);
   io.stdout.write(`Session ${sessionId} is erased.\n`);
   return EXIT.ok;
 }

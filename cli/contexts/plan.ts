@@ -19,7 +19,7 @@ export type Plan = {
 export async function planOf(
   directory: string,
   changes: readonly Change[],
-  filter: PullFilter,
+  filter: Pick<PullFilter, "exclusionOf">,
 ): Promise<Plan> {
   const sameFiles = await sameFileVariants(directory, caseVariantsIn(changes));
   const merged = mergeCaseVariants(changes, sameFiles).filter(isChange);

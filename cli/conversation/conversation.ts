@@ -14,6 +14,8 @@ export type Conversation = {
   readonly output: OutputOptions;
   /** `null` until the first question is asked. */
   session: string | null;
+  /** The turn that the next question follows; `null` means the session's latest turn. */
+  from: number | null;
   /** The latest question; `null` if no question was asked in this session. */
   latest: LatestQuestion | null;
   /** Attachments of the next question, in addition to those of the team. */
@@ -31,12 +33,19 @@ export type LatestQuestion = {
 
 /** The request that asks `question`: the session's next turn, or a new session if there is none. */
 export function nextTurn(
-  { session, team, limits, attachments }: Conversation,
+  { session, from, team, limits, attachments }: Conversation,
   question: string,
 ): AskTarget {
   if (session === null) return firstTurn({ team, limits }, { question, attachments });
   return {
-    next: { sessionId: session, body: { question: withUploads(question, attachments), ...limits } },
+    next: {
+      sessionId: session,
+      body: {
+        question: withUploads(question, attachments),
+        ...(from === null ? {} : { parent_turn: from }),
+        ...limits,
+      },
+    },
   };
 }
 

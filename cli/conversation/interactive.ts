@@ -1,4 +1,6 @@
+import type { QuestionPart } from "../../src/protocol/attachments";
 import { type AskTarget, ask } from "../asking/ask-team";
+import type { Continuation } from "../asking/continuation";
 import { refuseLikelyCommandEntry } from "../commands/likely-commands";
 import type { Connection } from "../credentials/connection";
 import { repeatedTurn, type Conversation, type LatestQuestion, nextTurn } from "./conversation";
@@ -18,19 +20,29 @@ import {
   perform,
 } from "./slash-commands";
 import type { TeamChoice } from "../asking/team-choice";
+import { latestTurn, turnFacts } from "../service/session-calls";
 import { canRedraw } from "../terminal/output";
+import { toLine } from "../terminal/sanitize";
+import { fitStart } from "../terminal/text-width";
 import { printAttached } from "../uploads/uploads";
+
+/** Most columns of the latest question in the first line of a conversation. */
+const MAX_QUESTION_COLUMNS = 40;
 
 type ConverseOptions = {
   team: TeamChoice;
   connection: Connection;
   limits: Limits;
   output: OutputOptions;
+  /** The session that the conversation goes on with. Omitted: the first question starts one. */
+  continuation?: Continuation;
+  /** Attachments of the first question, in addition to those of the team. */
+  attachments?: readonly QuestionPart[];
 };
 
 /** Runs a conversation at a terminal. Each question is the next turn of one session. */
 export async function converse(
-  { team, connection, limits, output }: ConverseOptions,
+  { team, connection, limits, output, continuation, attachments = [] }: ConverseOptions,
   io: Io,
 ): Promise<ExitCode> {
   const conversation: Conversation = {
@@ -38,14 +50,14 @@ export async function converse(
     connection,
     limits,
     output,
-    session: null,
-    latest: null,
-    attachments: [],
+    session: continuation?.session ?? null,
+    from: continuation?.from ?? null,
+    latest: continuation ? await latestQuestion(continuation.session, connection) : null,
+    attachments,
   };
-  io.stderr.write(
-    `massgen-edge at ${connection.server}, asking ${team.description}. /help lists commands, /quit leaves.\n`,
-  );
-  printAttached(team.attachments, io);
+  io.stderr.write(`massgen-edge at ${connection.server}${subjectOf(conversation)}`);
+  io.stderr.write("/help lists commands, /quit leaves.\n");
+  printAttached(continuation ? attachments : team.attachments, io);
   const canMarkPastes = canRedraw(io.stderr, io.env);
   // The mode is also on during a turn, because the next prompt reads text that is pasted meanwhile.
   if (canMarkPastes) io.screen.write(PASTE_MODE.on);
@@ -56,6 +68,20 @@ export async function converse(
   }
   printShowHint(conversation, io);
   return EXIT.ok;
+}
+
+/** The latest turn of a session, so that /retry repeats its question. */
+async function latestQuestion(session: string, connection: Connection): Promise<LatestQuestion> {
+  const turn = await latestTurn(session, connection);
+  const { data } = await turnFacts(session, turn, connection);
+  return { question: data.question, parent: data.parent_turn ?? null, turn, attachments: [] };
+}
+
+function subjectOf({ session, from, latest, team }: Conversation): string {
+  if (session === null) return `, asking ${team.description}. `;
+  const question = fitStart(toLine(latest?.question ?? ""), MAX_QUESTION_COLUMNS);
+  const place = from === null ? `${latest?.turn ?? 1}: ${question}` : String(from);
+  return `.\nGoing on in ${session}\nafter turn ${place}\n`;
 }
 
 async function readEntries(conversation: Conversation, io: Io): Promise<void> {
@@ -83,6 +109,7 @@ function printShowHint({ session, latest }: Conversation, io: Io): void {
   if (session === null) return;
   const turn = latest?.turn ? [String(latest.turn)] : [];
   io.stderr.write(`\nTo read the session: ${commandLineOf("show", session, ...turn)}\n`);
+  io.stderr.write(`To go on: ${commandLineOf("--continue")}\n`);
 }
 
 /** Handles one entry. An error ends the question but not the conversation. */
@@ -115,7 +142,8 @@ async function dispatch(text: string, conversation: Conversation, io: Io): Promi
   if (conversation.session === null) refuseLikelyCommandEntry(text);
   const question = toQuestion(text.startsWith("//") ? text.slice(1) : text);
   const target = nextTurn(conversation, question);
-  const parent = conversation.session === null ? null : (conversation.latest?.turn ?? null);
+  const parent =
+    conversation.session === null ? null : (conversation.from ?? conversation.latest?.turn ?? null);
   const { attachments } = conversation;
   conversation.attachments = [];
   await runTurn(target, { question, parent, attachments }, { conversation, io });
@@ -144,5 +172,6 @@ async function runTurn(
     io,
   );
   conversation.session = place.sessionId;
+  conversation.from = null;
   conversation.latest = { ...question, turn: place.turn };
 }

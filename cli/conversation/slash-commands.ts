@@ -9,7 +9,11 @@ import { listSessions } from "../service/listings";
 import { toLine } from "../terminal/sanitize";
 import { chooseTeam } from "../asking/team-choice";
 import { readUploads, printAttached } from "../uploads/uploads";
-import { sessionLinesOf, turnLinesOf } from "../display/turn-page";
+import { printTurn } from "../display/print-turn";
+import { sessionLinesOf } from "../display/turn-page";
+import { saveFiles } from "../files/save";
+import { filesToShow, printFile, printFiles, type ShownFiles } from "../files/show-files";
+import { findSession } from "../service/find-session";
 
 /** The next step of the conversation after a command. */
 export type Outcome = "done" | "retry" | "quit";
@@ -23,6 +27,17 @@ const COMMANDS: Readonly<Record<string, CommandEntry>> = {
   help: { usage: "/help", meaning: "this list", perform: help },
   status: { usage: "/status", meaning: "what the session does now", perform: status },
   show: { usage: "/show [turn]", meaning: "a turn: question, answer, votes, cost", perform: show },
+  files: {
+    usage: "/files [turn]",
+    meaning: "the files of the latest turn's result, or of another turn",
+    perform: files,
+  },
+  cat: { usage: "/cat <file>", meaning: "print a file of the latest turn's result", perform: cat },
+  save: {
+    usage: "/save [folder]",
+    meaning: "write the latest turn's files into a folder (default: out)",
+    perform: save,
+  },
   retry: { usage: "/retry", meaning: "ask the last question again", perform: async () => "retry" },
   cancel: { usage: "/cancel", meaning: "cancel the running turn", perform: cancel },
   attach: {
@@ -145,7 +160,36 @@ async function show(conversation: Conversation, io: Io, argument: string): Promi
   const turn =
     argument === "" ? await latestTurn(session, conversation.connection) : Number(argument);
   const { data } = await turnFacts(session, turn, conversation.connection);
-  printLines(turnLinesOf(data), io);
+  await printTurn(data, conversation.connection, io);
+  return "done";
+}
+
+/** The files of the latest turn's result, or of another turn. */
+async function shownFiles(conversation: Conversation, turn = ""): Promise<ShownFiles> {
+  const session = sessionOf(conversation);
+  if (turn !== "" && !/^[1-9]\d{0,8}$/.test(turn))
+    throw new CliError(EXIT.config, "Turns are numbers from 1: /files 2");
+  const { connection } = conversation;
+  const number = turn === "" ? await latestTurn(session, connection) : Number(turn);
+  return filesToShow({ session, turn: number }, connection);
+}
+
+async function files(conversation: Conversation, io: Io, argument: string): Promise<Outcome> {
+  printFiles(await shownFiles(conversation, argument), io);
+  return "done";
+}
+
+async function cat(conversation: Conversation, io: Io, argument: string): Promise<Outcome> {
+  if (argument === "") throw new CliError(EXIT.config, "Name a file: /cat <file>");
+  const context = conversation.connection;
+  await printFile(await shownFiles(conversation), argument, { context, io });
+  return "done";
+}
+
+async function save(conversation: Conversation, io: Io, argument: string): Promise<Outcome> {
+  const folder = argument === "" ? "out" : argument;
+  const context = conversation.connection;
+  await saveFiles(folder, await shownFiles(conversation), { options: {}, context, world: io });
   return "done";
 }
 
@@ -156,13 +200,15 @@ async function cancel(conversation: Conversation, io: Io): Promise<Outcome> {
 }
 
 async function attach(conversation: Conversation, io: Io, argument: string): Promise<Outcome> {
-  const session = argument === "" ? sessionOf(conversation) : argument;
   const { connection, output, team } = conversation;
+  const session =
+    argument === "" ? sessionOf(conversation) : await findSession(argument, connection, io);
   const { place, turn } = await ask(
     { target: { attach: session }, context: { ...connection, config: team.source }, output },
     io,
   );
   conversation.session = place.sessionId;
+  conversation.from = null;
   conversation.latest = turn
     ? { question: turn.question, parent: turn.parentTurn, turn: place.turn, attachments: [] }
     : null;
@@ -194,6 +240,7 @@ async function sessions({ connection }: Conversation, io: Io): Promise<Outcome> 
 
 async function startNewSession(conversation: Conversation, io: Io): Promise<Outcome> {
   conversation.session = null;
+  conversation.from = null;
   conversation.latest = null;
   io.stderr.write("The next question starts a new session.\n");
   return "done";

@@ -37,12 +37,15 @@ export function printSources(turn: TurnView, io: Sinks): void {
   printLines(sources, io);
 }
 
-/** Prints the partial answer of a cancelled turn, votes, winner, tokens, cost and the address. */
-export function printRest(turn: TurnView, url: string, io: Sinks): void {
+/**
+ * Prints the partial answer of a cancelled turn, votes, winner, tokens, cost and the address, and
+ * then these further lines.
+ */
+export function printRest(turn: TurnView, url: string, io: Sinks, more: Line[] = []): void {
   const partial = partialText(turn);
   if (partial) io.stderr.write(`Partial answer:\n${partial}\n`);
   if (io.stderr.isTTY) io.stderr.write("\n");
-  printLines(summaryLines(turn, url), io);
+  printLines([...summaryLines(turn, url), ...more], io);
 }
 
 /**

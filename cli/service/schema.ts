@@ -19,6 +19,33 @@ export type Credentials = z.infer<typeof CredentialsSchema>;
 /** `folders`: absolute path of a folder → SHA-256 of its allowed config, in hex. */
 export const ConsentsSchema = z.object({ folders: z.record(z.string(), z.string()) });
 
+/**
+ * `servers`: origin of a service → the session that was used last, and the same for each folder, by
+ * its absolute path. The folder that was used last comes last.
+ */
+export const LastSessionsSchema = z.object({
+  servers: z.record(
+    z.string(),
+    z.object({ session: z.string(), folders: z.record(z.string(), z.string()) }),
+  ),
+});
+
+/** The files of a turn's result or of an answer. `label`: `null` if the turn has no result. */
+export const FileListSchema = z.object({
+  label: z.string().nullable(),
+  attempt: z.number().default(1),
+  data: z.array(
+    z.object({
+      path: z.string(),
+      sha256: z.string(),
+      size: z.number(),
+      executable: z.boolean().optional(),
+      content_type: z.string().optional(),
+    }),
+  ),
+});
+export type FileList = z.infer<typeof FileListSchema>;
+
 export const HealthSchema = z.object({ status: z.string(), version: z.string().optional() });
 /** The service's version in its OpenAPI document. */
 export const DocumentSchema = z.object({ info: z.object({ version: z.string() }) });

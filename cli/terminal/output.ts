@@ -3,7 +3,7 @@ import { sanitize, toLine } from "./sanitize";
 
 /** The parts of an output stream (a terminal, a file or a pipe) that displays use. */
 export type Output = {
-  write(text: string): unknown;
+  write(text: string | Uint8Array): unknown;
   readonly isTTY?: boolean;
   readonly columns?: number;
   readonly rows?: number;

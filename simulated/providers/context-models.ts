@@ -9,14 +9,18 @@ export const LONG =
     12,
   );
 
-/** A line of a question for `dutiful`: an action, a file of the context `site`, and its text. */
-const ORDER = /^(write|remove|read) (\S+) ?(.*)$/;
+/**
+ * A line of a question for `dutiful`: an action, a file of the context `site`, and its text. `run`
+ * is followed by a command.
+ */
+const ORDER = /^(write|remove|read|run) (\S+) ?(.*)$/;
 
 /** The tool calls that the lines of the question ask for. A removed file is read first. */
 const ordersIn = ({ question }: Situation): [string, Record<string, unknown>][] =>
   question.split("\n").flatMap((line): [string, Record<string, unknown>][] => {
     const [, action, file, content] = ORDER.exec(line.trim()) ?? [];
     const path = `/contexts/site/${file}`;
+    if (action === "run") return [["run_command", { command: `${file} ${content}` }]];
     if (action === "write") return [["write_file", { path, content }]];
     if (action === "read") return [["read_file", { path }]];
     if (action !== "remove") return [];

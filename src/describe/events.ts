@@ -3,6 +3,7 @@ import { filesNote } from "../protocol/left-out";
 import type { TurnView } from "../protocol/view";
 import { voteResult } from "../protocol/view/vote-result";
 import { formatDuration, formatProgress, plural } from "./figures";
+import { CHANGES_FILES, pathInWorkspace } from "./file-tools";
 import { hostedToolUsed } from "./hosted-tools";
 import { voteWords } from "./votes";
 import { fallbackWords } from "./warnings";
@@ -187,6 +188,10 @@ const FORBIDDEN_CODES = new Set([
   "path_outside",
 ]);
 
+function accessedFiles(event: EventOf<"files.accessed">): Phrase {
+  return refusedAccess(event) ?? changedFiles(event);
+}
+
 function refusedAccess({ accesses }: EventOf<"files.accessed">): Phrase {
   const refused = accesses.filter(
     ({ refused }) => refused !== null && FORBIDDEN_CODES.has(refused),
@@ -196,6 +201,28 @@ function refusedAccess({ accesses }: EventOf<"files.accessed">): Phrase {
   const refusedFiles = refused.reduce((sum, { files = 1 }) => sum + files, 0);
   const others = refusedFiles > 1 ? ` and ${plural(refusedFiles - 1, "other")}` : "";
   return { text: `may not ${first.operation} ${first.path}${others}`, tone: "bad" };
+}
+
+/** Names the files that a tool call wrote and deleted. */
+function changedFiles({ accesses }: EventOf<"files.accessed">): Phrase {
+  const done = accesses.filter(({ refused }) => refused === null);
+  const verbs = { write: "writes", delete: "deletes" } as const;
+  const parts = (["write", "delete"] as const).flatMap((operation) => {
+    const names = namesOf(done.filter((access) => access.operation === operation));
+    return names === null ? [] : [`${verbs[operation]} ${names}`];
+  });
+  return parts.length === 0 ? null : { text: parts.join(", ") };
+}
+
+/** The first file and the number of others; `null` if there is no file. */
+function namesOf(accesses: EventOf<"files.accessed">["accesses"]): string | null {
+  const [first] = accesses;
+  if (!first) return null;
+  const count = accesses.reduce((sum, { files = 1 }) => sum + files, 0);
+  const others = count - (first.files ?? 1);
+  const path = pathInWorkspace(first.path);
+  const name = first.files === undefined ? path : `${plural(first.files, "file")} in ${path}`;
+  return others === 0 ? name : `${name} and ${plural(others, "other")}`;
 }
 
 function listedTools({ server, problem, tools, refused }: EventOf<"tools.listed">): Phrase {
@@ -271,7 +298,8 @@ function workPhrase(event: WorkEvent): Phrase {
       return { text: `: model error (${event.message.replace(/\.$/, "")})${next}`, tone: "bad" };
     }
     case "tool.started":
-      return { text: `uses ${event.name}` };
+      // `files.accessed` follows at once and names the files.
+      return CHANGES_FILES.has(event.name) ? null : { text: `uses ${event.name}` };
     case "tool.progressed":
       return { text: `${event.name}: ${formatProgress(event)}`, tone: "dim" };
     case "tool.input_required":
@@ -281,7 +309,7 @@ function workPhrase(event: WorkEvent): Phrase {
     case "tool.interrupted":
       return null;
     case "files.accessed":
-      return refusedAccess(event);
+      return accessedFiles(event);
     case "tools.listed":
       return listedTools(event);
     case "tool.unknown":

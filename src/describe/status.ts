@@ -1,5 +1,6 @@
 import type { AgentView } from "../protocol/view";
 import { formatProgress } from "./figures";
+import { fileChange } from "./file-tools";
 import { hostedToolInUse } from "./hosted-tools";
 
 /** `busy`: work in progress. `good`: progress. `bad`: a failure. */
@@ -44,8 +45,11 @@ const toolInUse = ({ name, progress }: AgentView["tools"][number]): string =>
 /** The end of the text that an agent streams at the moment. */
 function newestText({ stream }: AgentView): string {
   if (!stream?.latest) return "thinks";
-  const text = stream[stream.latest].text.slice(-NEWEST_CHARS);
+  const streamed = stream[stream.latest];
+  const text = streamed.text.slice(-NEWEST_CHARS);
   if (stream.latest === "hosted_tool") return hostedToolInUse(stream.tool, text);
+  const changed = stream.latest === "tool_arguments" ? fileChange(stream.tool, streamed) : null;
+  if (changed !== null) return changed;
   return stream.latest === "tool_arguments"
     ? text.replace(/\\[nrt]/g, " ").replace(/\\(["\\/])/g, "$1")
     : text;

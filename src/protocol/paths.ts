@@ -24,6 +24,30 @@ export const turnChangesPath = (sessionId: string, turn: number): string =>
 export const turnChangeBlobPath = (sessionId: string, turn: number, hash: string): string =>
   `${turnChangesPath(sessionId, turn)}/blobs/${hash}`;
 
+/** A turn's result; with `label`, one answer of the turn, and the attempt that it belongs to. */
+export type FilesOf = {
+  sessionId: string;
+  turn: number;
+  label?: string | undefined;
+  attempt?: number | undefined;
+};
+
+/** Path of one file of a turn's result or of an answer. `inline`: for display in a browser. */
+export const filePath = (
+  { sessionId, turn, label, attempt }: FilesOf,
+  path: string,
+  { inline = false }: { inline?: boolean } = {},
+): string => {
+  const query = new URLSearchParams({
+    ...(label === undefined || attempt === undefined ? {} : { attempt: String(attempt) }),
+    ...(inline ? { inline: "1" } : {}),
+  }).toString();
+  const answerPath = label === undefined ? "" : `/answers/${encodeURIComponent(label)}`;
+  const encodedPath = path.split("/").map(encodeURIComponent).join("/");
+  const file = `${turnPath(sessionId, turn)}${answerPath}/files/${encodedPath}`;
+  return query === "" ? file : `${file}?${query}`;
+};
+
 /** Path of the list of an answer's files. */
 export const answerFilesPath = (answer: {
   sessionId: string;

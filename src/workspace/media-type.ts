@@ -66,12 +66,10 @@ export function typeBySignature(bytes: Uint8Array): string | null {
 
 /** Whether bytes are UTF-8 without control characters. */
 export function isText(bytes: Uint8Array): boolean {
-  if (
-    bytes.some(
-      (byte) => byte < 0x20 && byte !== 0x09 && byte !== 0x0a && byte !== 0x0c && byte !== 0x0d,
-    )
-  )
-    return false;
+  for (const byte of bytes) {
+    if (byte < 0x20 && byte !== 0x09 && byte !== 0x0a && byte !== 0x0c && byte !== 0x0d)
+      return false;
+  }
   try {
     new TextDecoder("utf-8", { fatal: true, ignoreBOM: false }).decode(bytes);
     return true;

@@ -1,4 +1,5 @@
 import type { Answer, AttemptState, TurnState } from "../coordination/state";
+import { OWN_WORKSPACE } from "../protocol/workspace-paths";
 
 /** Determines the files of others that an agent sees, and rewrites paths in texts of others. */
 
@@ -83,9 +84,6 @@ export function contextsOf(
 type ContextsOf = Pick<TurnState, "rules" | "contexts"> & {
   attempt: Pick<AttemptState, "presenter" | "final">;
 };
-
-/** `/workspace` as a path or a prefix of one, but not as part of a longer path or URL. */
-const OWN_WORKSPACE = /(?<![\p{L}\p{N}_./~-])\/workspace(?![\p{L}\p{N}_-]|\.[\p{L}\p{N}])/gu;
 
 /**
  * Replaces `/workspace` in an answer by the path at which other agents see its files. `place` is

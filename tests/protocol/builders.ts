@@ -158,7 +158,7 @@ export const callFailed = (
   tokens: 40,
 });
 
-type Piece = { call: string; offset: number; text: string; kind?: DeltaKind };
+type Piece = { call: string; offset: number; text: string; kind?: DeltaKind; name?: string };
 export const delta = (agent: string, ...pieces: Piece[]): Body => ({
   type: "stream.delta",
   items: pieces.map(({ kind = "text", ...piece }) => ({ agent, round: 1, kind, ...piece })),

@@ -49,7 +49,7 @@ const ADDITIONS: readonly (readonly [share: number, habits: readonly Habit[]])[]
   [0.02, ["rated"]],
   [0.03, ["hosted", "tools"]],
   [0.03, ["hosted"]],
-  [0.08, ["projects", "tools"]],
+  [0.12, ["projects", "tools"]],
 ];
 
 /**

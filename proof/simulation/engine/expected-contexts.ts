@@ -6,14 +6,16 @@ import type { ReceivedRequest } from "./received-request";
 
 /**
  * The states of the context of a simulated project, computed by the rules of
- * docs/explain/contexts.md from the pushed versions and from the tool calls of the simulated models.
- * The code of the service is not used.
+ * docs/explain/contexts.md from the pushed versions and from the tool calls of the simulated
+ * models. The code of the service is not used.
  */
 
 /** `{sha256} {size}` by path, and the version that the turn used. */
 export type StoredState = { version: string; files: Readonly<Record<string, string>> };
+/** `conflicts`: sorted paths that both sides changed since the parent turn. */
+type ExpectedTurn = { state: StoredState; conflicts: readonly string[] };
 
-type TurnFiles = { version: Version; start: Files; end: Files };
+type TurnFiles = { version: Version; start: Files; end: Files; conflicts: readonly string[] };
 type FileCall = ReceivedRequest["calls"][number];
 type Project = { contexts: SimulatedContexts; starts: readonly ProjectStart[] };
 
@@ -31,13 +33,13 @@ export function expectedContextsOf(
   log: readonly NumberedEvent[],
   requests: readonly ReceivedRequest[],
   project: Project,
-): ReadonlyMap<number, StoredState> {
+): ReadonlyMap<number, ExpectedTurn> {
   const tracker = new ContextTracker(requests, project);
   for (const event of log) if (event.type !== "stream.delta") tracker.apply(event);
   return new Map(
-    [...tracker.ended].map(([turn, { version, end }]) => [
+    [...tracker.ended].map(([turn, { version, end, conflicts }]) => [
       turn,
-      { version: version.id, files: toStored(end) },
+      { state: { version: version.id, files: toStored(end) }, conflicts },
     ]),
   );
 }
@@ -45,10 +47,12 @@ export function expectedContextsOf(
 /** Files in the form in which they are compared. */
 const toStored = (files: Files): StoredState["files"] =>
   Object.fromEntries(
-    [...files].sort(([a], [b]) => (a < b ? -1 : 1)).map(([path, text]) => {
-      const { hash, size } = entryOf(text);
-      return [path, `${hash} ${size}`];
-    }),
+    [...files]
+      .sort(([a], [b]) => (a < b ? -1 : 1))
+      .map(([path, text]) => {
+        const { hash, size } = entryOf(text);
+        return [path, `${hash} ${size}`];
+      }),
   );
 
 class ContextTracker {
@@ -100,32 +104,31 @@ class ContextTracker {
     const version = contexts.version(start?.version ?? "");
     if (!start || !version) return;
     const parent = parent_turn === null ? undefined : this.ended.get(parent_turn);
-    const files = parent ? this.#merged(parent, version, start) : version.files;
-    this.#turn = { version, start: files, end: files, finals: new Map() };
+    const { files, conflicts } = parent
+      ? this.#merged(parent, version, start)
+      : { files: version.files, conflicts: [] };
+    this.#turn = { version, start: files, end: files, conflicts, finals: new Map() };
     this.#edited = new Map();
   }
 
   /** The user's version and the parent's result, file by file. */
-  #merged(parent: TurnFiles, version: Version, { winner }: ProjectStart): Files {
+  #merged(parent: TurnFiles, version: Version, { winner }: ProjectStart) {
     const { entry } = version;
     const isKnown = JSON.stringify(entry) === JSON.stringify(parent.version.entry);
     const recorded = entry && !isKnown ? this.ended.get(entry.turn) : undefined;
     const base = recorded?.end ?? parent.version.files;
     const leftOut = new Set(entry?.left_out);
-    const merged = new Map<string, string>();
+    const files = new Map<string, string>();
+    const conflicts: string[] = [];
     for (const path of new Set([...parent.end.keys(), ...version.files.keys()])) {
       const [before, ours, theirs] = [base, parent.end, version.files].map((one) => one.get(path));
-      const conflict = winner === "turn" ? ours : theirs;
-      const text = leftOut.has(path)
-        ? ours
-        : ours === before
-          ? theirs
-          : theirs === before || ours === theirs
-            ? ours
-            : conflict;
-      if (text !== undefined) merged.set(path, text);
+      const isTurns = leftOut.has(path) || ours === theirs || theirs === before;
+      const isConflict = !isTurns && ours !== before;
+      if (isConflict) conflicts.push(path);
+      const text = isTurns || (isConflict && winner === "turn") ? ours : theirs;
+      if (text !== undefined) files.set(path, text);
     }
-    return merged;
+    return { files, conflicts: conflicts.sort() };
   }
 
   #filesOf(agent: string): Map<string, string> {
@@ -155,9 +158,9 @@ class ContextTracker {
   /** A turn without a result ends with its start. */
   #end(event: EventOf<"turn.completed" | "turn.failed" | "turn.cancelled">): void {
     if (!this.#turn) return;
-    const { version, start, finals } = this.#turn;
+    const { version, start, finals, conflicts } = this.#turn;
     const final = event.type === "turn.completed" ? finals.get(event.attempt) : undefined;
-    this.ended.set(event.turn, { version, start, end: final ?? start });
+    this.ended.set(event.turn, { version, start, end: final ?? start, conflicts });
     this.#turn = null;
   }
 }

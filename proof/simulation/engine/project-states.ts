@@ -49,8 +49,8 @@ function toStored(
 }
 
 /**
- * After each turn, the context has the files that the rules give it: the merge of the user's version
- * and the parent's result, with the presenter's changes. The versions that it needs stay pinned.
+ * After each turn, the context has the files that the rules give it: the merge of the user's
+ * version and the parent's result, with the presenter's changes. Its version stays pinned.
  */
 export const contextsOfTurns: OutsideCheck = ({
   log,
@@ -64,14 +64,19 @@ export const contextsOfTurns: OutsideCheck = ({
   const expected = expectedContextsOf(log, providers.received, { contexts, starts });
   const ended = log.filter(({ type }) => isTerminal(type)).map(({ turn }) => turn);
   return ended.flatMap((turn) => {
-    const [actual, wanted] = [found.get(turn), expected.get(turn)];
+    const [actual, wanted] = [found.get(turn), expected.get(turn)?.state];
     const kept = contexts.kept.get(turn);
+    const refused = starts.find((start) => start.turn === turn)?.conflicts ?? [];
+    const conflicts = expected.get(turn)?.conflicts ?? [];
     return [
       ...(isDeepStrictEqual(actual, wanted)
         ? []
         : [
             `after turn ${turn}, found ${JSON.stringify(actual)}, expected ${JSON.stringify(wanted)}`,
           ]),
+      ...(isDeepStrictEqual(refused, conflicts)
+        ? []
+        : [`turn ${turn} had the conflicts [${refused.join()}], expected [${conflicts.join()}]`]),
       ...(kept && wanted && !kept.has(wanted.version)
         ? [`turn ${turn} has released ${wanted.version}, on which its state is based`]
         : []),

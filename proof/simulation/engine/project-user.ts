@@ -19,8 +19,16 @@ const FIRST_FILES: Files = new Map([
   ["own.txt", "own of the user"],
 ]);
 
-/** How the user starts a turn. `winner`: the side that wins conflicts, if there are any. */
-export type ProjectStart = { turn: number; version: string; winner: ConflictSide };
+/**
+ * How the user starts a turn. `winner`: the side that wins conflicts, if there are any. `conflicts`:
+ * the paths with which the service refused the turn; empty if it did not refuse it.
+ */
+export type ProjectStart = {
+  turn: number;
+  version: string;
+  winner: ConflictSide;
+  conflicts: readonly string[];
+};
 
 /**
  * The user of a project: pulls results into a folder, edits files, pushes versions, and starts
@@ -32,6 +40,8 @@ export class ProjectUser {
   readonly #agents: number;
   readonly #contexts: SimulatedContexts;
   #folder: Map<string, string> = new Map(FIRST_FILES);
+  /** Files that the pull before this turn has changed. The user often edits them. */
+  #taken: string[] = [];
   /** The turn that was pulled last; `null` before the first pull. */
   #pulled: { turn: number; leftOut: string[] } | null = null;
 
@@ -72,6 +82,7 @@ export class ProjectUser {
         { tenant: "simulated", sessionId: SESSION, parent, contexts, ...(winner && { winner }) },
       );
     const first = await ask();
+    start.conflicts = first.ok ? [] : first.conflicts.map(({ path }) => path);
     const started = first.ok ? first : await ask(start.winner);
     if (!started.ok || session.coordinator.state.turns >= turn) return;
     const permissions = Object.fromEntries(
@@ -86,14 +97,16 @@ export class ProjectUser {
   /** Decides what the user does before a turn, and does it. */
   async #prepare(session: LiveSession, turn: number): Promise<void> {
     const chance = new Chance(this.#seed ^ hash(`project ${turn}`));
-    const [pulls, edits, pushes] = [chance.is(0.6), chance.int(0, 2), chance.is(0.7)];
+    const [pulls, edits, pushes] = [chance.is(0.7), chance.int(0, 2), chance.is(0.9)];
     const winner = chance.pick(["turn", "upload"] as const);
     if (turn > 1 && pulls && !(await this.#pull(session, turn - 1))) return;
+    const paths = [...this.#taken, "a.txt", "own.txt", "new.txt"];
     for (let nth = 0; nth < edits; nth += 1)
-      this.#folder.set(chance.pick(["a.txt", "own.txt", "new.txt"]), `edit ${turn}.${nth}`);
+      this.#folder.set(chance.pick(paths), `edit ${turn}.${nth}`);
+    this.#taken = [];
     if (turn > 1 && pushes) this.#push();
     if (this.starts.some((start) => start.turn === turn)) return;
-    this.starts.push({ turn, version: this.#contexts.newest.id, winner });
+    this.starts.push({ turn, version: this.#contexts.newest.id, winner, conflicts: [] });
   }
 
   /**
@@ -114,6 +127,11 @@ export class ProjectUser {
     const isClean = [...this.#folder].every(([path, text]) => this.#pushed.get(path) === text);
     if (!isClean) return true;
     const isSent = ([path]: [string, string]) => !path.startsWith(LEFT_OUT);
+    const isTaken = ([path, text]: [string, string]) => this.#folder.get(path) !== text;
+    this.#taken = [...files]
+      .filter(isSent)
+      .filter(isTaken)
+      .map(([path]) => path);
     this.#folder = new Map([...files].filter(isSent));
     const leftOut = [...files.keys()].filter((path) => path.startsWith(LEFT_OUT));
     this.#pulled = { turn, leftOut };

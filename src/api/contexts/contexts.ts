@@ -17,12 +17,19 @@ import { contextArchivePath, contextPath, CONTEXTS_PATH } from "../../protocol/p
 import { relativePath } from "../../workspace/paths";
 import { FileError } from "../../workspace/types";
 import type { App, Call } from "../api-env";
-import { attachment, OCTETS, treeArchive, ZIP } from "../attachment";
+import {
+  FILE_DESCRIPTION,
+  FILE_RESPONSE,
+  fileResponse,
+  INLINE,
+  treeArchive,
+  ZIP_RESPONSE,
+} from "../attachment";
 import { CONTEXT, ENTRY } from "./context-examples";
 import { CONTEXT_PARAM, ownerOf, versionOf } from "./context-names";
 import { contextUploads } from "./context-uploads";
 import { ApiError } from "../errors";
-import { header, json, limit, type Operation } from "../operation";
+import { json, limit, type Operation } from "../operation";
 import { limitOf, route } from "../routes";
 
 const PAGE = { defaultSize: 20, maxSize: 100 };
@@ -82,16 +89,13 @@ const ERASE: Operation = {
   handle: erase,
 };
 
-const bytes = (type: string) => ({ [type]: { schema: z.string().meta({ format: "binary" }) } });
-const DISPOSITION = header("content-disposition", "`attachment` with the file name");
-
 const FILE: Operation = {
   id: "getContextFile",
   tag: "Contexts",
   summary: "A file of a context",
-  description: "Sent as a download with a neutral type, so that browsers do not show or run it.",
-  request: { params: FILE_PARAMS, query: VERSION_QUERY },
-  responses: { 200: { description: "The contents", content: bytes(OCTETS), headers: DISPOSITION } },
+  description: FILE_DESCRIPTION,
+  request: { params: FILE_PARAMS, query: VERSION_QUERY.extend(INLINE.shape) },
+  responses: { 200: FILE_RESPONSE },
   codes: ["bad_id", "bad_query", "context_not_found", "file_not_found"],
   handle: showFile,
 };
@@ -101,13 +105,7 @@ const ARCHIVE: Operation = {
   tag: "Contexts",
   summary: "A version of a context as a zip",
   request: { params: CONTEXT_PARAM, query: VERSION_QUERY },
-  responses: {
-    200: {
-      description: "The zip, created while it is sent",
-      content: bytes(ZIP),
-      headers: DISPOSITION,
-    },
-  },
+  responses: { 200: ZIP_RESPONSE },
   codes: ["bad_id", "bad_query", "context_not_found"],
   handle: showArchive,
 };
@@ -157,7 +155,7 @@ async function showFile(context: Call): Promise<Response> {
   const entry = path === null ? undefined : tree.get(path);
   if (path === null || entry === undefined)
     throw new ApiError("file_not_found", "There is no such file in this version of the context.");
-  return attachment(context, path.split("/").at(-1) ?? path, await stream(entry.hash));
+  return fileResponse(context, path, await stream(entry.hash));
 }
 
 /** The file path in the URL, in the form that trees use; `null` if the path is invalid. */

@@ -238,6 +238,7 @@ export const SESSION_FILES = {
       sha256: "8d9ac2a0b6b1d3d0f1f5a5fb4d0a1d0b7f6c0b4a4d1b7e5a3f0d6c9b8a7e6f50",
       size: 16,
       executable: true,
+      content_type: "text/plain",
     },
   ],
 };

@@ -1,8 +1,16 @@
 import * as z from "zod";
 import type { FrozenFiles } from "../../../durable-objects/session/session-api";
 import { type SessionFiles, SessionFilesSchema } from "../../protocol/api/files";
+import { typeByName } from "../../workspace/content-type";
 import type { App, Call } from "../api-env";
-import { attachment, OCTETS, treeArchive, ZIP } from "../attachment";
+import {
+  FILE_DESCRIPTION,
+  FILE_RESPONSE,
+  fileResponse,
+  INLINE,
+  treeArchive,
+  ZIP_RESPONSE,
+} from "../attachment";
 import { ApiError } from "../errors";
 import { SESSION_FILES } from "./examples";
 import { ATTEMPT, ID_TURN, ID_TURN_LABEL, json, type Operation } from "../operation";
@@ -12,13 +20,6 @@ const PATH = {
   path: z
     .string()
     .describe("Path of the file, relative to the root of the workspace, slashes included"),
-};
-const bytes = (type: string) => ({ [type]: { schema: z.string().meta({ format: "binary" }) } });
-const DISPOSITION = {
-  "content-disposition": {
-    description: "`attachment` with the file name",
-    schema: { type: "string" as const },
-  },
 };
 const CODES = ["bad_id", "session_not_found", "turn_not_found"] as const;
 const ANSWER_CODES = [...CODES, "bad_query", "answer_not_found"] as const;
@@ -36,10 +37,8 @@ const file = (id: string, summary: string) =>
     id,
     tag: "Sessions",
     summary,
-    description: "Sent as a download with a neutral type, so that browsers do not show or run it.",
-    responses: {
-      200: { description: "The contents", content: bytes(OCTETS), headers: DISPOSITION },
-    },
+    description: FILE_DESCRIPTION,
+    responses: { 200: FILE_RESPONSE },
     handle: showFile,
   }) as const;
 const archive = (id: string, summary: string) =>
@@ -47,24 +46,18 @@ const archive = (id: string, summary: string) =>
     id,
     tag: "Sessions",
     summary,
-    responses: {
-      200: {
-        description: "The zip, created while it is sent",
-        content: bytes(ZIP),
-        headers: DISPOSITION,
-      },
-    },
+    responses: { 200: ZIP_RESPONSE },
     handle: showArchive,
   }) as const;
 
 const RESULT = { request: { params: ID_TURN }, codes: [...CODES] };
 const RESULT_FILE = {
-  request: { params: ID_TURN.extend(PATH) },
-  codes: [...CODES, "file_not_found" as const],
+  request: { params: ID_TURN.extend(PATH), query: INLINE },
+  codes: [...CODES, "bad_query" as const, "file_not_found" as const],
 };
 const ANSWER = { request: { params: ID_TURN_LABEL, query: ATTEMPT }, codes: [...ANSWER_CODES] };
 const ANSWER_FILE = {
-  request: { params: ID_TURN_LABEL.extend(PATH), query: ATTEMPT },
+  request: { params: ID_TURN_LABEL.extend(PATH), query: ATTEMPT.extend(INLINE.shape) },
   codes: [...ANSWER_CODES, "file_not_found" as const],
 };
 
@@ -100,7 +93,11 @@ async function showFiles(context: Call): Promise<Response> {
     attempt,
     files: tree.length,
     bytes: tree.reduce((sum, { size }) => sum + size, 0),
-    data: tree.map(({ hash, ...entry }) => ({ sha256: hash, ...entry })),
+    data: tree.map(({ hash, ...entry }) => ({
+      sha256: hash,
+      ...entry,
+      content_type: typeByName(entry.path),
+    })),
   };
   return context.json(body);
 }
@@ -110,7 +107,7 @@ async function showFile(context: Call): Promise<Response> {
   const path = context.req.param("path")?.normalize("NFC") ?? "";
   const entry = tree.find((file) => file.path === path);
   if (!entry) throw new ApiError("file_not_found", "There is no such file.");
-  return attachment(context, path.split("/").at(-1) ?? path, await contentsOf(context, entry.hash));
+  return fileResponse(context, path, await contentsOf(context, entry.hash));
 }
 
 async function showArchive(context: Call): Promise<Response> {

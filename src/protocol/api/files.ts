@@ -10,6 +10,12 @@ const SessionFileSchema = z
       .literal(true)
       .optional()
       .describe("Whether the file is executable. Omitted if it is not"),
+    content_type: z
+      .string()
+      .optional()
+      .describe(
+        "Media type that the file's name implies; `application/octet-stream` if it implies none. The contents may differ",
+      ),
   })
   .meta({ id: "SessionFile" });
 

@@ -18,11 +18,11 @@ describe("words that are unlikely to be a question", () => {
     { words: ["ls"], expected: 'To ask it as a question: npm run ask -- ask "ls"' },
     {
       words: ["Resume"],
-      expected: "There is no command Resume. Did you mean npm run ask -- attach <session>?",
+      expected: 'There is no command Resume. Did you mean npm run ask -- ask --session last "…"?',
     },
     {
       words: ["resume", "session_01m7y9056benq60tp4hq1b3dey"],
-      expected: "Did you mean npm run ask -- attach <session>?",
+      expected: 'Did you mean npm run ask -- ask --session last "…"?',
     },
     {
       words: ["completion", "bash"],
@@ -38,7 +38,7 @@ describe("words that are unlikely to be a question", () => {
   });
 
   const FREQUENT_WORDS =
-    "resume continue list ls history completion update version diff share export files run serve".split(
+    "resume continue list ls history completion update version diff share export download cat run serve".split(
       " ",
     );
   it.each(FREQUENT_WORDS)("%s is a command of other tools and no question (A7)", (word) => {
@@ -46,7 +46,7 @@ describe("words that are unlikely to be a question", () => {
   });
 
   const FURTHER_WORDS =
-    "context contexts audit events turns review plan compact memory search find quota budget release pr issue rebase switch restart " +
+    "context audit events turns review plan compact memory search find quota budget release pr issue rebase switch restart " +
     "retry replay compare save load docs api tasks jobs metrics dashboard";
   it.each(FURTHER_WORDS.split(" "))("%s is a further command of other tools (A7)", (word) => {
     expect(() => refuseLikelyCommand([word])).toThrow(/There is no command .*npm run ask -- ask "/);

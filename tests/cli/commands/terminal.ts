@@ -4,11 +4,12 @@ import type { Io } from "../../../cli/io";
 import { commandLine } from "../../../cli/program";
 
 /**
- * A user in the folder `cwd`. Without `keys`, there is no terminal. Each entry of `keys` is pressed
- * once the text `after` is on the screen.
+ * A user in the folder `cwd`, whose home folder is `home` (default: `cwd`). Without `keys`, there is
+ * no terminal. Each entry of `keys` is pressed once the text `after` is on the screen.
  */
 export type TerminalUser = {
   cwd: string;
+  home?: string;
   keys?: readonly (readonly [after: string, press: string])[];
 };
 export type CommandResult = { code: ExitCode | null; stdout: string; screen: string };
@@ -34,7 +35,7 @@ export function ioWithoutUser(cwd = "."): Io {
  * print.
  */
 export async function runAt(
-  { cwd, keys }: TerminalUser,
+  { cwd, home = cwd, keys }: TerminalUser,
   ...args: string[]
 ): Promise<CommandResult> {
   const isTTY = keys !== undefined;
@@ -50,8 +51,8 @@ export async function runAt(
     setTimeout(() => stdin.write(press), 20); // a prompt reads keys only after it was drawn
   };
   screen.on("data", (chunk) => show(String(chunk)));
-  const print = (text: string) => {
-    result.stdout += text;
+  const print = (text: string | Uint8Array) => {
+    result.stdout += typeof text === "string" ? text : Buffer.from(text).toString("latin1");
   };
   const io: Io = {
     ...ioWithoutUser(cwd),
@@ -60,6 +61,7 @@ export async function runAt(
     stderr: { write: show, isTTY },
     screen,
     env: { NO_COLOR: "1" },
+    home,
   };
   const command = commandLine({
     io,

@@ -1,4 +1,4 @@
-import { createServer, type Server } from "node:http";
+import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { hashOf } from "../../../cli/contexts/scan";
 import type { ContextManifest, IncludedTurn } from "../../../src/protocol/api/contexts";
@@ -37,32 +37,30 @@ const versionId = (index: number): string => String(index).padStart(26, "0");
 export class ContractService {
   readonly versions: Version[] = [];
   readonly turns: Turn[] = [];
-  #server: Server | null = null;
+  readonly #server = createServer((request, response) => {
+    let body = "";
+    request.on("data", (chunk) => {
+      body += chunk;
+    });
+    request.on("end", () => {
+      const answer = this.#answer(request.method ?? "", request.url ?? "", body);
+      response.writeHead(answer.status, { "Content-Type": answer.type ?? "application/json" });
+      response.end(typeof answer.body === "string" ? answer.body : JSON.stringify(answer.body));
+    });
+  });
 
   async start(): Promise<this> {
-    const server = createServer((request, response) => {
-      let body = "";
-      request.on("data", (chunk) => {
-        body += chunk;
-      });
-      request.on("end", () => {
-        const answer = this.#answer(request.method ?? "", request.url ?? "", body);
-        response.writeHead(answer.status, { "Content-Type": answer.type ?? "application/json" });
-        response.end(typeof answer.body === "string" ? answer.body : JSON.stringify(answer.body));
-      });
-    });
-    await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-    this.#server = server;
+    await new Promise<void>((resolve) => this.#server.listen(0, "127.0.0.1", resolve));
     return this;
   }
 
   get url(): string {
-    return `http://127.0.0.1:${(this.#server?.address() as AddressInfo).port}`;
+    return `http://127.0.0.1:${(this.#server.address() as AddressInfo).port}`;
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    this.#server?.closeAllConnections();
-    await new Promise((resolve) => this.#server?.close(resolve) ?? resolve(undefined));
+    this.#server.closeAllConnections();
+    await new Promise((resolve) => this.#server.close(resolve));
   }
 
   /**

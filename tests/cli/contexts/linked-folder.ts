@@ -31,6 +31,14 @@ export class LinkedFolder {
     }
   }
 
+  /** Replaces all files by these. */
+  async replace(files: Readonly<Record<string, string>>): Promise<void> {
+    for (const name of await readdir(this.root))
+      if (name !== ".massgen-edge")
+        await rm(path.join(this.root, name), { recursive: true, force: true });
+    await this.edit(files);
+  }
+
   /** All files, except those of this program. */
   async files(): Promise<Record<string, string>> {
     const entries = await readdir(this.root, { recursive: true, withFileTypes: true });

@@ -12,6 +12,7 @@ const conversation = (fields: Partial<Conversation> = {}): Conversation => ({
   limits: { timeout_seconds: 60 },
   output: { form: "answer", file: null, verbose: false },
   session: null,
+  from: null,
   latest: null,
   attachments: [],
   ...fields,
@@ -22,6 +23,14 @@ describe("the next question", () => {
   it("is a new session's first turn, with team and limits", () => {
     expect(nextTurn(conversation(), "q")).toEqual({
       run: { question: "q", config: "demo", timeout_seconds: 60 },
+    });
+  });
+  it("follows the turn that the user chose", () => {
+    expect(nextTurn(conversation({ session: SESSION, from: 2 }), "q")).toEqual({
+      next: {
+        sessionId: SESSION,
+        body: { question: "q", parent_turn: 2, timeout_seconds: 60 },
+      },
     });
   });
   it("is the next turn of the session, which already has its team", () => {
@@ -118,7 +127,7 @@ describe("an entry", () => {
     expect(parseCommand(entry)).toEqual(command);
   });
   it.each([
-    { line: "/s", completions: ["/status", "/show", "/sessions"] },
+    { line: "/s", completions: ["/status", "/show", "/save", "/sessions"] },
     { line: "so", completions: [] },
   ])("$line is completed to $completions", ({ line, completions }) => {
     expect(complete(line)).toEqual([completions, line]);

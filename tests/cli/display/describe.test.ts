@@ -1,3 +1,4 @@
+import type { FileAccess } from "../../../src/protocol/events/file";
 import { describe, expect, it } from "vitest";
 import { eventLine } from "../../../cli/display/turn-lines";
 import { paint } from "../../../cli/terminal/output";
@@ -13,10 +14,19 @@ describe("the line of an event", () => {
     const line = event && turn && eventLine(event, turn);
     return line ? paint(line, { width: 200, color: false }) : null;
   };
-  const access = (refused: string | null) => ({
-    operation: "write" as const,
-    path: "/peers/agent2/a",
-    refused,
+  const access = (
+    refused: string | null,
+    operation: "read" | "write" | "delete" = "write",
+    path = "/peers/agent2/a",
+  ) => ({ operation, path, refused });
+  const accessed = (accesses: FileAccess[]): b.Body => ({
+    type: "files.accessed",
+    attempt: 1,
+    agent: "anna",
+    round: 1,
+    tool_call: "t",
+    name: "run_command",
+    accesses,
   });
   const inRound = { attempt: 1, agent: "anna", round: 1 };
   it.each<{ body: b.Body; line: string | null }>([
@@ -84,9 +94,39 @@ describe("the line of an event", () => {
         ...inRound,
         tool_call: "t",
         name: "read_file",
-        accesses: [access("not_found"), access(null)],
+        accesses: [access("not_found"), access(null, "read")],
       },
       line: null,
+    },
+    {
+      body: accessed([access(null, "write", "/workspace/site/index.html")]),
+      line: "00:00  anna writes site/index.html",
+    },
+    {
+      body: accessed([
+        access(null, "read", "/workspace/a"),
+        access(null, "write", "/contexts/site/b"),
+        access(null, "write", "/workspace/c"),
+        { ...access(null, "write", "/workspace/src/"), files: 20 },
+        access(null, "delete", "/workspace/d"),
+      ]),
+      line: "00:00  anna writes /contexts/site/b and 21 others, deletes d",
+    },
+    {
+      body: accessed([{ ...access(null, "write", "/workspace/src/"), files: 20 }]),
+      line: "00:00  anna writes 20 files in src/",
+    },
+    {
+      body: accessed([access("not_kept", "write", "/workspace/a")]),
+      line: null,
+    },
+    {
+      body: { type: "tool.started", ...inRound, tool_call: "t", name: "write_file" },
+      line: null,
+    },
+    {
+      body: { type: "tool.started", ...inRound, tool_call: "t", name: "run_command" },
+      line: "00:00  anna uses run_command",
     },
     {
       body: b.progressed("anna", 4),

@@ -70,6 +70,35 @@ describe("the lines of a turn", () => {
       ],
       expected: /a said "b"$/,
     },
+    ...[
+      {
+        name: "the file that an agent writes",
+        text: '{"path":"/workspace/site/a.js","content":"x',
+        expected: /writes site\/a\.js$/,
+      },
+      {
+        name: "the text, as long as the path of a file has not arrived",
+        text: '{"path":"si',
+        expected: /\{"path":"si$/,
+      },
+      {
+        name: "a large file, of whose arguments only the end is known",
+        text: `{"path":"a.js","content":"${"x".repeat(40_000)}`,
+        expected: /writes a large file$/,
+      },
+    ].map(({ text, ...row }) => ({
+      ...row,
+      events: [
+        b.callStarted("anna", "c1"),
+        b.delta("anna", {
+          call: "c1",
+          offset: 0,
+          kind: "tool_arguments",
+          name: "write_file",
+          text,
+        }),
+      ],
+    })),
     {
       name: "the time of a retry, and its reason",
       events: [b.callStarted("anna", "c1"), b.callFailed("anna", "c1", NOW + 2_500)],

@@ -215,7 +215,7 @@ describe("a table", () => {
         ["s1", "漢字\nwhat\x1b[2J"],
         ["s22", "x".repeat(50)],
       ],
-      { ...output, write: (part) => parts.push(part) },
+      { ...output, write: (part) => parts.push(String(part)) },
     );
     return parts.join("");
   };

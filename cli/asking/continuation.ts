@@ -1,0 +1,47 @@
+import type { QuestionPart } from "../../src/protocol/attachments";
+import type { Connection } from "../credentials/connection";
+import { CliError, EXIT } from "../exit-codes";
+import type { Io } from "../io";
+import { findSession } from "../service/find-session";
+import { readUploads, uploadsOf } from "../uploads/uploads";
+import type { TeamFlags } from "./team-choice";
+
+/** Options that ask on in an existing session instead of starting a new one. */
+export type ContinuationFlags = {
+  /** The session that this computer used last. */
+  continue?: true;
+  session?: string;
+  /** The turn that the question follows; the session's latest turn if it is omitted. */
+  from?: number;
+};
+
+/** The session to go on with, and the turn to follow; `null` means the latest turn. */
+export type Continuation = { session: string; from: number | null };
+
+/** Whether the options name an existing session. `--from` alone means the last session. */
+export const continues = (flags: ContinuationFlags): boolean =>
+  flags.continue !== undefined || flags.session !== undefined || flags.from !== undefined;
+
+/** Finds the session that the options name. Throws CliError. */
+export async function findContinuation(
+  flags: ContinuationFlags & TeamFlags,
+  connection: Connection,
+  io: Pick<Io, "cwd" | "home">,
+): Promise<Continuation> {
+  if (flags.continue && flags.session !== undefined)
+    throw new CliError(EXIT.config, "Use only one of --continue and --session.");
+  const { config, model, backend, systemMessage } = flags;
+  if ([config, model, backend, systemMessage].some((flag) => flag !== undefined))
+    throw new CliError(
+      EXIT.config,
+      "A session keeps its team: omit --config, --model, --backend and --system-message, or start a new session.",
+    );
+  const session = await findSession(flags.session ?? "last", connection, io);
+  return { session, from: flags.from ?? null };
+}
+
+/** Reads the files that `--file` attaches to the question. Throws CliError. */
+export const readAttachments = (
+  { file = [] }: Pick<TeamFlags, "file">,
+  io: Parameters<typeof readUploads>[1],
+): Promise<readonly QuestionPart[]> => readUploads(uploadsOf("", file), io);

@@ -1,0 +1,77 @@
+import type { IncludedTurn } from "../../src/protocol/api/contexts";
+import { ancestorsOf } from "../../src/workspace/paths";
+import type { Connection } from "../credentials/connection";
+import { ContextFiles } from "./contents";
+import { refusalOf } from "./directory";
+import type { Note } from "./note";
+import { PathFilter } from "./path-filter";
+import {
+  fittingEntries,
+  leftOutPaths,
+  type LeftOutBySession,
+  type PushedHashes,
+  sentEntry,
+} from "./record";
+import type { Scan } from "./scan";
+
+type RecordInput = {
+  directory: string;
+  note: Note | null;
+  name: string;
+  scanned: Scan;
+  include: readonly string[];
+};
+
+/** Turns whose states are read at the same time. */
+const STATES_AT_ONCE = 4;
+
+/**
+ * The record that a push sends: for each pulled turn, the files of its state that this push leaves
+ * out. `unsent`: sessions whose entries are too large.
+ */
+export async function recordOf(
+  { directory, note, name, scanned, include }: RecordInput,
+  connection: Connection,
+): Promise<{ includes: IncludedTurn[]; leftOut: LeftOutBySession; unsent: string[] }> {
+  const entries = note?.includes ?? [];
+  const reads = new ContextFiles(name, connection);
+  const pushed: PushedHashes = new Map(scanned.files.map(({ path, hash }) => [path, hash]));
+  const leftOut = new Map<string, string[]>();
+  const filter = new PathFilter(directory, include);
+  for (let start = 0; start < entries.length; start += STATES_AT_ONCE) {
+    const batch = entries.slice(start, start + STATES_AT_ONCE);
+    const states = await Promise.all(batch.map((entry) => reads.stateIfKept(entry)));
+    for (const [index, entry] of batch.entries()) {
+      const state = states[index] ? [...states[index].files.keys()] : null;
+      const missing = (state ?? []).filter((path) => !pushed.has(path));
+      const excluded = await excludedOf(missing, scanned, filter);
+      leftOut.set(entry.session, leftOutPaths(entry, { state, pushed, excluded }));
+    }
+  }
+  const sent = entries.flatMap(
+    (entry) => sentEntry(entry, leftOut.get(entry.session) ?? [], pushed) ?? [],
+  );
+  const includes = fittingEntries(sent);
+  const sessions = new Set(includes.map(({ session }) => session));
+  const unsent = entries.map(({ session }) => session).filter((session) => !sessions.has(session));
+  return { includes, leftOut, unsent };
+}
+
+/** The paths that this push excludes, by the rules or by the contents of the files. */
+async function excludedOf(
+  paths: readonly string[],
+  { exclusions }: Scan,
+  filter: PathFilter,
+): Promise<ReadonlySet<string>> {
+  const found = new Set(exclusions.map(({ path }) => path.normalize("NFC")));
+  const excluded = new Set<string>();
+  for (const path of paths) {
+    const isFound = [path, ...ancestorsOf(path).map((folder) => `${folder}/`)].some((name) =>
+      found.has(name),
+    );
+    const isExcluded =
+      isFound || (refusalOf(path) === null && (await filter.exclusionOf(path)) !== null);
+    if (isExcluded) excluded.add(path);
+  }
+  return excluded;
+}
