@@ -49,26 +49,6 @@ export function commonPoint(
 /** The state of a turn: its files, and the files of the version that the turn started from. */
 export type StateFiles = { version: string; versionFiles: Files; files: Files };
 
-/**
- * The base of a folder that contains a version and the state of a turn, if neither contains the
- * other. A file that only one of them changed has this change in the folder. Where both changed a
- * file, the turn's file is the base, so that an unclear case is a conflict and loses nothing.
- */
-export function joinedBase(version: BaseFiles, state: StateFiles): BaseFiles {
-  const paths = new Set([...version.keys(), ...state.files.keys(), ...state.versionFiles.keys()]);
-  const joined: BaseFiles = new Map();
-  for (const path of paths) {
-    const origin = state.versionFiles.get(path) ?? null;
-    const ofTurn = state.files.get(path) ?? null;
-    const isChangedByTurn = !isSameFile(ofTurn, origin);
-    joined.set(path, isChangedByTurn ? ofTurn : (version.get(path) ?? null));
-  }
-  return joined;
-}
-
-const isSameFile = (one: Side, other: Side): boolean =>
-  one?.hash === other?.hash && one?.executable === other?.executable;
-
 /** Single paths whose base is not that of the version or of the turn. */
 export type OtherBases = {
   bases: readonly { path: string; sha256: string | null }[];

@@ -9,7 +9,6 @@ import {
   type CommonPoint,
   commonPoint,
   type Files,
-  joinedBase,
   type StateFiles,
   withOtherBases,
 } from "./common-base";
@@ -19,6 +18,7 @@ import { refusalOf } from "./directory";
 import { changesBetween, hashesHere, type IncomingChanges, type LinkedFolder } from "./incoming";
 import type { Note, NotedTurn } from "./note";
 import { noteAfterTurn } from "./record";
+import { type JoinedBase, joinedBase, originOf } from "./turn-base";
 
 type RequestedTurn = { session: string; turn: number; name: string | undefined };
 
@@ -96,14 +96,18 @@ type Reading = { directory: string; reads: ContextFiles; state: StateFiles; sess
 
 /** The base of a linked folder. */
 async function baseOf(note: Note, reading: Reading): Promise<BaseFiles> {
-  const { directory, reads, state } = reading;
-  const common = commonPoint(note, { session: reading.session, version: state.version });
-  const noted = common.turn ?? note.includes?.find(({ session }) => session === reading.session);
-  const base = await commonBase(note, common, reading);
+  const { directory, reads, state, session } = reading;
+  const common = commonPoint(note, { session, version: state.version });
+  const noted = common.turn ?? note.includes?.find((entry) => entry.session === session);
+  const { files: base, isPushed } = await commonBase(note, common, reading);
   const left = noted && common.turn === null ? await leftOutBase(noted, { base, reads }) : null;
   const hashes = await hashesHere(directory, noted?.taken ?? []);
+  // A file that was pushed before the pull has a later state in common than its noted base.
   const replaced = common.turn
-    ? { bases: common.turn.bases ?? [], taken: common.turn.taken ?? [] }
+    ? {
+        bases: (common.turn.bases ?? []).filter(({ path: file }) => !isPushed(file)),
+        taken: common.turn.taken ?? [],
+      }
     : { bases: left?.bases ?? [], taken: [] };
   return withOtherBases(left?.files ?? base, replaced, {
     theirs: state.files,
@@ -114,16 +118,18 @@ async function baseOf(note: Note, reading: Reading): Promise<BaseFiles> {
 async function commonBase(
   note: Note,
   { version, turn }: CommonPoint,
-  { reads, state }: Reading,
-): Promise<BaseFiles> {
+  { reads, state, session }: Reading,
+): Promise<JoinedBase> {
+  const only = (files: Files): JoinedBase => ({ files: new Map(files), isPushed: () => false });
   const context = version === null ? null : await reads.version(version);
   const ofVersion = context && new Map(sidesOf(context));
   for (const file of version === note.version ? (note.without ?? []) : []) ofVersion?.delete(file);
   const ofTurn = turn && (await reads.stateIfKept(turn));
-  if (ofTurn === null) return ofVersion ?? new Map(state.versionFiles);
-  if (ofVersion === null || version === null || version < ofTurn.version)
-    return new Map(ofTurn.files);
-  return joinedBase(ofVersion, ofTurn);
+  if (ofTurn === null) return only(ofVersion ?? state.versionFiles);
+  if (ofVersion === null || context === null || context.version <= ofTurn.version)
+    return only(ofTurn.files);
+  const origin = await originOf(reads, session, { version: context, state: ofTurn });
+  return joinedBase(ofVersion, ofTurn.files, origin);
 }
 
 /**

@@ -1,12 +1,13 @@
-import type { IncludedTurn } from "../../src/protocol/api/contexts";
+import type { Context } from "../../src/protocol/api/contexts";
 import type { Connection } from "../credentials/connection";
 import { CliError, EXIT } from "../exit-codes";
-import { type BaseFiles, joinedBase, withOtherBases } from "./common-base";
+import { type BaseFiles, withOtherBases } from "./common-base";
 import { ContextFiles } from "./contents";
 import { readContext, sidesOf } from "./context-client";
 import { changesBetween, hashesHere, type IncomingChanges, type LinkedFolder } from "./incoming";
 import type { Note } from "./note";
 import { noteAfterVersion, sharedEntries } from "./record";
+import { joinedBase, originOf } from "./turn-base";
 
 const BASE_PRUNED =
   "The service no longer has the version of the last push or pull. Each file that differs is a conflict, and files deleted there stay here.";
@@ -29,7 +30,7 @@ export async function incomingVersion(
   const reads = new ContextFiles(name, connection);
   reads.add(newest);
   const after = sidesOf(newest);
-  const base = own && (await baseOfNote(own, newest.includes ?? [], reads));
+  const base = own && (await baseOfNote(own, newest, reads));
   const hashes = await hashesHere(directory, own?.taken ?? []);
   const known = withOtherBases(
     base ?? new Map(),
@@ -55,7 +56,7 @@ export async function incomingVersion(
  */
 async function baseOfNote(
   note: Note,
-  entries: readonly IncludedTurn[],
+  newest: Context,
   reads: ContextFiles,
 ): Promise<BaseFiles | null> {
   const context = await reads.version(note.version);
@@ -63,13 +64,23 @@ async function baseOfNote(
   let base: BaseFiles = new Map(sidesOf(context));
   // files that the last pull excluded were never written
   for (const path of note.without ?? []) base.delete(path);
-  for (const entry of sharedEntries(note, entries)) {
+  if (newest.version === note.version) return base;
+  for (const entry of sharedEntries(note, newest.includes ?? [])) {
     const state = await reads.stateIfKept(entry);
     if (state === null) continue;
-    const isNewer = state.version > note.version;
-    const joined = isNewer ? new Map(state.files) : joinedBase(base, state);
-    const bases = { bases: entry.bases ?? [], taken: [] };
-    base = withOtherBases(joined, bases, { theirs: state.files, hashHere: () => null });
+    const isNewer = state.version >= note.version;
+    const origin = isNewer
+      ? null
+      : await originOf(reads, entry.session, { version: context, state });
+    const present = new Map(
+      [...base].flatMap(([path, side]) => (side ? [[path, side] as const] : [])),
+    );
+    const joined = origin
+      ? joinedBase(present, state.files, origin)
+      : { files: new Map(state.files), isPushed: () => false };
+    const bases = (entry.bases ?? []).filter(({ path }) => !joined.isPushed(path));
+    const options = { theirs: state.files, hashHere: () => null };
+    base = withOtherBases(joined.files, { bases, taken: [] }, options);
   }
   return base;
 }

@@ -6,6 +6,7 @@ import { refusalOf } from "./directory";
 import type { Note } from "./note";
 import { PathFilter } from "./path-filter";
 import {
+  basesOf,
   fittingEntries,
   leftOutPaths,
   type LeftOutBySession,
@@ -43,7 +44,7 @@ export async function recordOf(
     const states = await Promise.all(batch.map((entry) => reads.stateIfKept(entry)));
     for (const [index, entry] of batch.entries()) {
       const state = states[index] ? [...states[index].files.keys()] : null;
-      const missing = (state ?? []).filter((path) => !pushed.has(path));
+      const missing = [...(state ?? []), ...basesOf(entry)].filter((path) => !pushed.has(path));
       const excluded = await excludedOf(missing, scanned, filter);
       leftOut.set(entry.session, leftOutPaths(entry, { state, pushed, excluded }));
     }

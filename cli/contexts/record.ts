@@ -173,10 +173,14 @@ export function leftOutPaths(
   }: { state: Iterable<string> | null; pushed: PushedHashes; excluded: ReadonlySet<string> },
 ): string[] {
   const noted = new Set(entry.left_out ?? []);
-  return [...(state ?? noted)].filter(
+  const candidates = new Set([...(state ?? noted), ...basesOf(entry)]);
+  return [...candidates].filter(
     (path) => !pushed.has(path) && (noted.has(path) || excluded.has(path)),
   );
 }
+
+/** Paths whose base is not the state of the turn. */
+export const basesOf = ({ bases = [] }: NotedTurn): string[] => bases.map(({ path }) => path);
 
 /**
  * The entry that push sends. A partly taken file that still has the written contents is sent as left
@@ -240,11 +244,11 @@ export type LeftOutBySession = ReadonlyMap<string, readonly string[]>;
 
 /**
  * The folder's entries whose state both the folder and a newer version contain, while the folder's
- * own version does not.
+ * own version does not. A later turn contains the state of an earlier turn.
  */
 export const sharedEntries = (note: Note, entries: readonly IncludedTurn[]): NotedTurn[] =>
   (note.includes ?? []).filter(
     (own) =>
       !containsTurn(note.version, own) &&
-      entries.some(({ session, turn }) => session === own.session && turn === own.turn),
+      entries.some(({ session, turn }) => session === own.session && turn >= own.turn),
   );
