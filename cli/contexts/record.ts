@@ -65,7 +65,9 @@ export function noteAfterTurn(
     taken: [...remainder.taken],
   };
   const others = (after.includes ?? []).filter(({ session }) => session !== turn.session);
-  const included = moves ? adoptEntries(others, before, turn.includes, version) : others;
+  const adopted = turn.includes.entries.filter(({ session }) => session !== turn.session);
+  const record = { ...turn.includes, entries: adopted };
+  const included = moves ? adoptEntries(others, before, record, version) : others;
   return { ...after, includes: newest([...included, entry]) };
 }
 
