@@ -80,6 +80,16 @@ export const CAMPAIGNS: readonly Campaign[] = [
     counts: ["file_operations"],
   },
   {
+    file: "proof/file-histories/histories.test.ts",
+    about: "random histories of asking, pulling, editing and pushing, compared with a model",
+    counts: ["file_histories"],
+  },
+  {
+    file: "proof/file-histories/runtime.proof.test.ts",
+    about: "such histories in the real runtime, with SIGKILL between and during turns",
+    counts: ["runtime_file_histories", "written_file_histories"],
+  },
+  {
     file: "proof/faults/kill.proof.test.ts",
     about: "SIGKILL of the real runtime at named places, in pairs and at random moments",
     counts: ["kills", "kill_places", "kills_at_each_place", "random_kills", "kill_pairs"],

@@ -64,6 +64,15 @@ export const COUNTS = {
   decoder_inputs: { change: 300, nightly: 3_000, release: 30_000 },
   /** Random operations of agents on their files. */
   file_operations: { change: 1_000, nightly: 10_000, release: 100_000 },
+  /**
+   * Random histories of files between folders, versions and turns: so many of normal use, and so
+   * many of all operations.
+   */
+  file_histories: { change: 6, nightly: 1_000, release: 10_000 },
+  /** The same in the real runtime, with kills. */
+  runtime_file_histories: { change: 3, nightly: 40, release: 400 },
+  /** Histories of files that are written by hand, in the real runtime. */
+  written_file_histories: { change: 6, nightly: ALL, release: ALL },
   /** Wrong keys that are tried. Each must get the same answer in the same time. */
   guessed_keys: { change: 1_000, nightly: 1_000, release: 1_000 },
   /** Lookups of another tenant's session. Each must be answered in the same time. */

@@ -65,7 +65,7 @@ async function baseOfNote(
   // files that the last pull excluded were never written
   for (const path of note.without ?? []) base.delete(path);
   if (newest.version === note.version) return base;
-  for (const entry of sharedEntries(note, newest.includes ?? [])) {
+  for (const entry of sharedEntries(note, context, newest)) {
     const state = await reads.stateIfKept(entry);
     if (state === null) continue;
     const isNewer = state.version >= note.version;

@@ -244,13 +244,25 @@ export function noteAfterPush(
 type PushedVersion = Pick<ContextUpload, "version" | "status">;
 export type LeftOutBySession = ReadonlyMap<string, readonly string[]>;
 
+/** The record of a version, if it has one. */
+type Recorded = { includes?: readonly IncludedTurn[] | undefined };
+
 /**
- * The folder's entries whose state both the folder and a newer version contain, while the folder's
- * own version does not. A later turn contains the state of an earlier turn.
+ * The turns whose states both the folder and a newer version contain, while the folder's version
+ * does not. Of two turns of a session, the later one contains the state of the earlier one.
  */
-export const sharedEntries = (note: Note, entries: readonly IncludedTurn[]): NotedTurn[] =>
-  (note.includes ?? []).filter(
-    (own) =>
-      !containsTurn(note.version, own) &&
-      entries.some(({ session, turn }) => session === own.session && turn >= own.turn),
-  );
+export function sharedEntries(
+  note: Note,
+  { includes: ofVersion = [] }: Recorded,
+  { includes: ofNewest = [] }: Recorded,
+): IncludedTurn[] {
+  return (note.includes ?? []).flatMap((own) => {
+    const theirs = ofNewest.find(({ session }) => session === own.session);
+    if (!theirs) return [];
+    const shared = theirs.turn < own.turn ? theirs : own;
+    const contained = ofVersion.find(({ session }) => session === own.session)?.turn ?? 0;
+    const isContained =
+      contained >= shared.turn || (shared === own && containsTurn(note.version, own));
+    return isContained ? [] : [shared];
+  });
+}

@@ -1,30 +1,28 @@
 import { expect, it } from "vitest";
-import { CommandLineWorld } from "./command-line-world";
+import { countOf } from "../counts";
 import { InProcessService } from "./in-process-service";
-import { linesOf, type History } from "./operations";
-import { play } from "./play";
-import { randomHistory } from "./random-history";
-import { shrink } from "./shrink";
+import { playByCommandLine, playSeeds, type ServiceOf, seedsFrom } from "./judge";
 import { WRITTEN_HISTORIES } from "./written-histories";
 
-async function playReal(history: History) {
-  const service = new InProcessService(history.sessions);
+/**
+ * Histories of files, played by the real command line with the service in this process, and compared
+ * with the model. With `HISTORY_SEED=…`, the random histories begin with this seed.
+ */
+const COUNT = countOf("file_histories");
+const STEPS = 20;
+const TRIES = 200;
+const TIMEOUT_MS = 60_000 + COUNT * 2_000;
+/** The rotation of `npm run proof`: different commits play different histories. */
+const FIRST = 1 + Number(process.env["PROOF_ROTATION"] ?? 0) * COUNT;
+
+const serviceOf: ServiceOf = async ({ sessions }) => {
+  const service = new InProcessService(sessions);
   await service.start();
-  const world = await CommandLineWorld.create(history, service);
-  try {
-    return await play(history, world);
-  } finally {
-    await world.close();
-  }
-}
+  return service;
+};
 
 it.each(WRITTEN_HISTORIES)("$name", async (history) => {
-  const service = new InProcessService(history.sessions);
-  await service.start();
-  const world = await CommandLineWorld.create(history, service);
-  const { problem, conflicts } = await play(history, world);
-  const files = await world.files(0);
-  await world.close();
+  const { problem, conflicts, files } = await playByCommandLine(history, serviceOf);
   expect({ problem, conflicts, files }).toEqual({
     problem: null,
     conflicts: history.conflicts,
@@ -32,27 +30,33 @@ it.each(WRITTEN_HISTORIES)("$name", async (history) => {
   });
 });
 
-const N = Number(process.env["N"] ?? 0),
-  FROM = Number(process.env["FROM"] ?? 1);
-it.skipIf(N === 0)("random", { timeout: 600000 }, async () => {
-  let failed = 0;
-  for (let seed = FROM; seed < FROM + N && failed < 4; seed += 1) {
-    const history = randomHistory(seed, {
-      isNormal: process.env["NORMAL"] === "1",
-      length: Number(process.env["LEN"] ?? 20),
+it(
+  `in ${COUNT} random histories of normal use, no conflict is reported, and every file is as the model predicts`,
+  async () => {
+    const figures = await playSeeds({
+      ...{ seeds: seedsFrom(FIRST, COUNT), isNormal: true, length: STEPS, serviceOf, tries: TRIES },
     });
-    const played = await playReal(history);
-    if (!played.problem) continue;
-    failed += 1;
-    const kind = played.problem.text.split(":")[0];
-    const small = await shrink(
-      history,
-      async (h) => (await playReal(h)).problem?.text.split(":")[0] === kind,
-      200,
-    );
-    console.log(
-      `seed ${seed}\n${linesOf(small).join("\n")}\n${JSON.stringify((await playReal(small)).problem, null, 1)}`,
-    );
-  }
-  expect(failed).toBe(0);
-});
+    expect(figures).toMatchObject({ failures: [], conflicts: 0, open: 0, histories: COUNT });
+    expect(Math.min(figures.turns, figures.pulls, figures.pushes)).toBeGreaterThan(COUNT * 2);
+  },
+  TIMEOUT_MS,
+);
+
+it(
+  `in ${COUNT} random histories of all operations, every file and every conflict is as the model predicts`,
+  async () => {
+    const figures = await playSeeds({
+      ...{
+        seeds: seedsFrom(FIRST, COUNT),
+        isNormal: false,
+        length: STEPS,
+        serviceOf,
+        tries: TRIES,
+      },
+    });
+    expect(figures).toMatchObject({ failures: [], histories: COUNT });
+    expect(Math.min(figures.turns, figures.pulls, figures.pushes)).toBeGreaterThan(COUNT * 2);
+    expect(figures.open).toBeLessThan(COUNT / 5);
+  },
+  TIMEOUT_MS,
+);

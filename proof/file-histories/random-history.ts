@@ -71,7 +71,7 @@ class Draw {
         pull: 4,
         version: 1.5,
         ask: 5,
-        kill: this.isNormal ? 0 : 0.5,
+        kill: 0.4,
       })
     ) {
       case "edit":

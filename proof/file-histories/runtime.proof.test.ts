@@ -1,11 +1,18 @@
 import { afterAll, beforeAll, expect, it } from "vitest";
-import { CommandLineWorld } from "./command-line-world";
-import { type History, linesOf } from "./operations";
-import { play } from "./play";
-import { randomHistory } from "./random-history";
+import { countOf, rotated } from "../counts";
+import { playByCommandLine, playSeeds, type ServiceOf, seedsFrom } from "./judge";
 import { RuntimeService, startRuntime } from "./runtime-service";
-import { shrink } from "./shrink";
 import { WRITTEN_HISTORIES } from "./written-histories";
+
+/**
+ * Histories of files in the real runtime: the command line, turns of a simulated team, and SIGKILL
+ * between and during turns. With `HISTORY_SEED=…`, the random histories begin with this seed.
+ */
+const COUNT = countOf("runtime_file_histories");
+const STEPS = 15;
+const TRIES = 40;
+const TIMEOUT_MS = 120_000 + COUNT * 20_000;
+const FIRST = 1 + Number(process.env["PROOF_ROTATION"] ?? 0) * COUNT;
 
 let runtime: Awaited<ReturnType<typeof startRuntime>>;
 beforeAll(async () => {
@@ -13,19 +20,11 @@ beforeAll(async () => {
 });
 afterAll(() => runtime?.stop());
 
-async function playReal(history: History) {
-  const service = new RuntimeService(runtime, history.sessions, 1);
-  const world = await CommandLineWorld.create(history, service);
-  try {
-    const played = await play(history, world);
-    return { ...played, files: await world.files(0) };
-  } finally {
-    await world.close();
-  }
-}
+const serviceOf: ServiceOf = async ({ sessions, operations }) =>
+  new RuntimeService(runtime, sessions, operations.length);
 
-it.each(WRITTEN_HISTORIES)("$name", async (history) => {
-  const { problem, conflicts, files } = await playReal(history);
+it.each(rotated(WRITTEN_HISTORIES, countOf("written_file_histories")))("$name", async (history) => {
+  const { problem, conflicts, files } = await playByCommandLine(history, serviceOf);
   expect({ problem, conflicts, files }).toEqual({
     problem: null,
     conflicts: history.conflicts,
@@ -33,21 +32,14 @@ it.each(WRITTEN_HISTORIES)("$name", async (history) => {
   });
 });
 
-const N = Number(process.env["N"] ?? 0),
-  FROM = Number(process.env["FROM"] ?? 1);
-it.skipIf(N === 0)("random", { timeout: 600000 }, async () => {
-  let failed = 0;
-  const start = performance.now();
-  for (let seed = FROM; seed < FROM + N && failed < 3; seed += 1) {
-    const history = randomHistory(seed, { isNormal: process.env["NORMAL"] === "1", length: 15 });
-    const played = await playReal(history);
-    if (!played.problem) continue;
-    failed += 1;
-    const small = await shrink(history, async (h) => (await playReal(h)).problem !== null, 30);
-    console.log(
-      `seed ${seed}\n${linesOf(small).join("\n")}\n${JSON.stringify((await playReal(small)).problem, null, 1)}`,
-    );
-  }
-  console.log(`${Math.round(performance.now() - start)} ms`);
-  expect(failed).toBe(0);
-});
+it.each([{ isNormal: true }, { isNormal: false }])(
+  `${COUNT} random histories (%j) agree with the model, with kills between and during turns`,
+  async ({ isNormal }) => {
+    const seeds = seedsFrom(FIRST, COUNT);
+    const figures = await playSeeds({ seeds, isNormal, length: STEPS, serviceOf, tries: TRIES });
+    expect(figures).toMatchObject({ failures: [], histories: COUNT });
+    if (isNormal) expect(figures.conflicts).toBe(0);
+    expect(Math.min(figures.turns, figures.pulls, figures.pushes)).toBeGreaterThan(COUNT);
+  },
+  TIMEOUT_MS,
+);

@@ -428,6 +428,22 @@ const rows: readonly Row[] = [
     then: { a: "2" },
   },
   {
+    name: "a folder that pulled a later turn keeps it when it takes a version with an earlier one",
+    folders: ["site", "site"],
+    operations: [
+      ...[
+        edit("a", "0"),
+        push(),
+        pullVersion(1),
+        ask({ a: null, d: "1" }),
+        pull({ folder: 1 }),
+        ask({ a: "2" }),
+      ],
+      ...[push(1), pull(), pullVersion()],
+    ],
+    then: { a: "2", d: "1" },
+  },
+  {
     name: "a folder that got a newer version with a turn can push",
     folders: ["site", "site"],
     operations: [
