@@ -7,7 +7,12 @@ import { MAX_LISTED_CONFLICTS } from "../../../src/protocol/context-limits";
 import type { PinnedContext } from "../../../src/protocol/events";
 import type { ContextRecords } from "../../../src/uploads/context-index";
 import type { ContextReader, OpenContext } from "../../../src/uploads/context-reader";
-import { decodeRecord, sameRecordEntry } from "../../../src/uploads/records";
+import {
+  basesAfter,
+  decodeRecord,
+  sameRecordedTurn,
+  sameRecordEntry,
+} from "../../../src/uploads/records";
 import { type MergeConflict, mergeTrees } from "../../../src/workspace/merge-trees";
 import { applyChanges, diffTrees } from "../../../src/workspace/tree";
 import type { Tree, TreeChanges } from "../../../src/workspace/types";
@@ -124,17 +129,23 @@ async function merge(
   const upload = await open(version);
   if (!upload) throw new Error("a pinned version of a context cannot be opened");
   const ours = await open(parent.version);
-  // The user has not pulled since the parent turn started with this entry. Then the parent turn has
+  // The user has not pulled another turn since the parent turn started. Then the parent turn has
   // merged the recorded state already, and the user's side began with the parent's version.
-  const isMerged = sameRecordEntry(parent.entry, entry);
-  const recorded = isMerged || !entry ? null : (states?.endOf(entry.turn, name) ?? null);
-  const baseTree = await treeOf(open, recorded ?? { version: parent.version, changes: new Map() });
+  const isMerged = sameRecordedTurn(parent.entry, entry);
+  const isNew = entry !== null && !sameRecordEntry(parent.entry, entry);
+  const recorded = isNew ? (states?.endOf(entry.turn, name) ?? null) : null;
+  const recordedTree = recorded && (await treeOf(open, recorded));
+  const baseTree = isMerged || !recorded ? (ours?.tree ?? null) : recordedTree;
+  const bases =
+    parent.entry && entry && isMerged
+      ? basesAfter(parent.entry, entry, (path) => recordedTree?.get(path)?.hash ?? null)
+      : new Map(recorded && entry?.bases?.map(({ path, sha256 }) => [path, sha256]));
   const { tree, conflicts } = mergeTrees({
     base: ours && baseTree,
     turn: applyChanges((ours ?? upload).tree, parent.changes),
     upload: upload.tree,
     leftOut: new Set(entry?.left_out),
-    ...(recorded && { bases: new Map(entry?.bases?.map(({ path, sha256 }) => [path, sha256])) }),
+    bases,
     ...(winner && { winner }),
   });
   const changes = diffTrees(upload.tree, tree);
