@@ -50,6 +50,33 @@ export const encodeRecord = (record: Includes): string | null =>
 export const sameRecordEntry = (a: IncludedTurn | null, b: IncludedTurn | null): boolean =>
   JSON.stringify(a && toRow(a)) === JSON.stringify(b && toRow(b));
 
+/** Whether two entries name the same turn, with any lists; `null` is a missing entry. */
+export const sameRecordedTurn = (a: IncludedTurn | null, b: IncludedTurn | null): boolean =>
+  (a?.turn ?? null) === (b?.turn ?? null);
+
+/**
+ * Bases of single paths if `entry` names the same turn as the entry `before` of an older version,
+ * whose files are the base of all other paths. A path that `before` left out or gave an older base,
+ * and `entry` does not, now has the state of the turn in the folder. `stateHash`: the hash of a file
+ * in this state; `null` if it has no such file.
+ */
+export function basesAfter(
+  before: IncludedTurn,
+  entry: IncludedTurn,
+  stateHash: (path: string) => string | null,
+): ReadonlyMap<string, string | null> {
+  const leftOut = new Set(entry.left_out);
+  const older = new Map(entry.bases?.map(({ path, sha256 }) => [path, sha256]));
+  const bases = new Map<string, string | null>();
+  for (const path of before.left_out ?? []) {
+    const base = older.get(path);
+    if (!leftOut.has(path)) bases.set(path, base === undefined ? stateHash(path) : base);
+  }
+  for (const { path } of before.bases ?? [])
+    if (!leftOut.has(path) && !older.has(path)) bases.set(path, stateHash(path));
+  return bases;
+}
+
 const toRow = ({ session, turn, left_out = [], bases = [] }: IncludedTurn) => [
   session,
   turn,

@@ -1,7 +1,12 @@
 import { describe, expect, it } from "vitest";
 import type { IncludedTurn, Includes } from "../../src/protocol/api/contexts";
 import { RECORD_LIMITS } from "../../src/protocol/context-limits";
-import { combineRecords, decodeRecord, sameRecordEntry } from "../../src/uploads/records";
+import {
+  basesAfter,
+  combineRecords,
+  decodeRecord,
+  sameRecordEntry,
+} from "../../src/uploads/records";
 
 const of = (session: string, turn: number, more: Partial<IncludedTurn> = {}): IncludedTurn => ({
   session,
@@ -88,4 +93,42 @@ describe("two entries", () => {
       same: false,
     },
   ])("$name", ({ a, b, same }) => expect(sameRecordEntry(a, b)).toBe(same));
+});
+
+describe("an entry of the same turn as the entry before it", () => {
+  const stateHash = (path: string): string | null => (path === "gone" ? null : `state of ${path}`);
+  const older = [{ path: "x", sha256: null }];
+  it.each([
+    { name: "has no other bases if it is equal", before: {}, entry: {}, bases: [] },
+    {
+      name: "has the turn's state as base of a path that is sent again",
+      before: { left_out: ["x", "gone", "still"] },
+      entry: { left_out: ["still"] },
+      bases: [
+        ["x", "state of x"],
+        ["gone", null],
+      ],
+    },
+    {
+      name: "has the older base of a path that is sent again and was never pulled",
+      before: { left_out: ["x"] },
+      entry: { bases: older },
+      bases: [["x", null]],
+    },
+    {
+      name: "has the turn's state as base of a path that was pulled since",
+      before: { bases: older },
+      entry: {},
+      bases: [["x", "state of x"]],
+    },
+    {
+      name: "has no other bases for paths that are left out now, or are still skipped",
+      before: { bases: older },
+      entry: { left_out: ["y"], bases: older },
+      bases: [],
+    },
+  ])("$name", ({ before, entry, bases }) => {
+    const found = basesAfter(of("a", 1, before), of("a", 1, entry), stateHash);
+    expect([...found]).toEqual(bases);
+  });
 });

@@ -1,5 +1,6 @@
 import type { IncludedTurn } from "../../../src/protocol/api/contexts";
 import type { OpenContext } from "../../../src/uploads/context-reader";
+import { basesAfter, sameRecordedTurn, sameRecordEntry } from "../../../src/uploads/records";
 import { joinedBase } from "../../../src/workspace/common-base";
 import { applyChanges } from "../../../src/workspace/tree";
 import type { Tree } from "../../../src/workspace/types";
@@ -32,16 +33,12 @@ export async function mergeBase(
   const version = (await sources.open(parent.version))?.tree ?? null;
   if (!entry || !pulled || !version) return { base: version, bases: NONE };
   // The parent's version contains the pulled turn already. Only its lists may differ.
-  if (parent.entry?.turn !== entry.turn) return commonBase(sources, parent, { entry, pulled });
-  const taken = exceptionsOf(parent.entry).difference(exceptionsOf(entry));
-  const state = taken.size > 0 ? await treeOf(sources, pulled) : null;
-  const changes = [...taken].map((path) => [path, state?.get(path) ?? null] as const);
-  return { base: applyChanges(version, new Map(changes)), bases: NONE };
+  if (!sameRecordedTurn(parent.entry, entry)) return commonBase(sources, parent, { entry, pulled });
+  if (!parent.entry || sameRecordEntry(parent.entry, entry)) return { base: version, bases: NONE };
+  const state = await treeOf(sources, pulled);
+  const hashOf = (path: string): string | null => state?.get(path)?.hash ?? null;
+  return { base: version, bases: basesAfter(parent.entry, entry, hashOf) };
 }
-
-/** Paths that a folder does not have as the turn left them. */
-const exceptionsOf = ({ left_out = [], bases = [] }: IncludedTurn): ReadonlySet<string> =>
-  new Set([...left_out, ...bases.map(({ path }) => path)]);
 
 /** What a version and the state of a turn have in common, if the version lacks the turn. */
 async function commonBase(

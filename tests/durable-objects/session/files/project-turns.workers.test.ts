@@ -198,4 +198,24 @@ describe("a file that both sides changed", () => {
     const second = await play(run, "read a.txt", { context_conflicts: winner });
     expect(second.answer).toContain(text);
   });
+
+  it("has no conflict if the user pushes twice after a pull and ignores a file between", async () => {
+    await push(V1);
+    const one = await begin("write a.txt A1");
+    const record = (left_out: string[]) => ({
+      includes: [{ session: one.session_id, turn: 1, ...(left_out.length > 0 && { left_out }) }],
+    });
+    await push({ ...V1, "a.txt": "A1", "b.txt": "mine" }, record([]));
+    const two = await play(one, "read b.txt\nwrite c.txt C");
+    const { "dist/app.js": _, ...kept } = V1;
+    const third = await push(
+      { ...kept, "a.txt": "A1", "b.txt": "mine 2" },
+      record(["dist/app.js"]),
+    );
+    const three = await play(two, "read b.txt\nread dist/app.js");
+    expect(three.answer).toContain("mine 2");
+    expect(await stateOf(three)).toEqual([`${third} c.txt: C`, `${third} dist/app.js: built`]);
+    await push({ ...V1, "a.txt": "A1", "b.txt": "mine 2", "c.txt": "C" }, record([]));
+    expect((await play(three, "read dist/app.js")).answer).toContain("built");
+  });
 });
