@@ -78,7 +78,7 @@ async function runAsk(words: string[], flags: AskFlags, io: Io): Promise<ExitCod
   return flags.detach ? askDetached(options, io) : (await ask(options, io)).exitCode;
 }
 
-/** Asks the next question of an existing session; `null` opens a conversation that goes on. */
+/** Asks the next question of an existing session; `null` opens a conversation that continues it. */
 async function askOn(question: string | null, flags: AskFlags, io: Io): Promise<ExitCode> {
   const [output, limits] = [toOutput(flags), toLimits(flags)];
   const connection = await connect(flags, io);

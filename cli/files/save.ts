@@ -79,7 +79,9 @@ export async function saveFiles(
   return conflicts.length > 0 ? EXIT.config : EXIT.ok;
 }
 
-/** Excludes settings files of package managers, as `pull` does: programs read them automatically. */
+/**
+ * Excludes settings files of package managers, as `pull` does: programs read them automatically.
+ */
 class SaveFilter {
   readonly #includes: Includes;
 
