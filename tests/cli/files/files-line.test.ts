@@ -22,8 +22,8 @@ describe("the line with the files of a run", () => {
     {
       name: "names the first files that fit",
       paths: ["site/index.html", "site/style.css", "site/app.js"],
-      width: 70,
-      lines: [`files   3: site/index.html, … · ${COMMAND}`],
+      width: 85,
+      lines: [`files   3: site/index.html, site/style.css, … · ${COMMAND}`],
     },
     {
       name: "has the command on its own line if the terminal is narrow",
