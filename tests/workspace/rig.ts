@@ -1,9 +1,10 @@
 import type { Basis } from "../../src/workspace/agent-files";
 import { hashOf } from "../../src/workspace/snapshot";
 import type { ProtectedPaths } from "../../src/workspace/permissions";
+import type { EarlierTurns } from "../../src/workspace/earlier-turns";
 import { StagedFiles } from "../../src/workspace/staged-files";
 import { mergeChanges } from "../../src/workspace/tree";
-import type { FileEntry, Tree, TreeChanges } from "../../src/workspace/types";
+import type { FileEntry, Tree, TreeChanges, TurnTree } from "../../src/workspace/types";
 
 type Texts = Readonly<Record<string, string>>;
 
@@ -17,6 +18,8 @@ export type Setup = {
   contexts?: Readonly<
     Record<string, { files: Texts; writable?: boolean } & Partial<ProtectedPaths>>
   >;
+  /** Earlier turns by name: their results under the name "", and their contexts by name. */
+  turns?: Readonly<Record<string, Readonly<Record<string, Texts>>>>;
   read?: readonly string[];
   own?: readonly string[];
   directories?: readonly string[];
@@ -35,6 +38,8 @@ export class Rig {
   readonly #hashes = new Map<string, string>();
   /** Hashes of the contents that were read. */
   readonly readHashes: string[] = [];
+  /** Trees of earlier turns that were loaded, in order. */
+  readonly loadedTrees: string[] = [];
 
   private constructor(setup: Setup) {
     this.#setup = setup;
@@ -46,6 +51,7 @@ export class Rig {
       setup.workspace,
       ...Object.values(setup.peers ?? {}),
       ...Object.values(setup.contexts ?? {}).map(({ files }) => files),
+      ...Object.values(setup.turns ?? {}).flatMap((trees) => Object.values(trees)),
     ];
     for (const text of trees.flatMap((tree) => Object.values(tree ?? {}))) {
       const hash = await hashOf(encoder.encode(text));
@@ -77,6 +83,7 @@ export class Rig {
           ],
         ),
       ),
+      ...(this.#setup.turns && { turns: this.#turns(this.#setup.turns) }),
       blobs: { read: async ({ hash }) => this.#read(hash) },
       read: new Set(read),
       own: new Set(own),
@@ -104,6 +111,24 @@ export class Rig {
     return Object.fromEntries(
       [...Object.entries(all), ...named].filter(([, value]) => Object.keys(value).length > 0),
     );
+  }
+
+  /** A tree is only available after it was loaded, and only until the next tree is loaded. */
+  #turns(turns: NonNullable<Setup["turns"]>): EarlierTurns {
+    const nameOf = ({ turn, context }: TurnTree) => `${turn} ${context ?? ""}`;
+    return {
+      has: (name) => name in turns,
+      keys: () => Object.keys(turns),
+      contextsOf: (name) => Object.keys(turns[name] ?? {}).filter((tree) => tree !== ""),
+      load: async (tree) => {
+        if (this.loadedTrees.at(-1) !== nameOf(tree)) this.loadedTrees.push(nameOf(tree));
+      },
+      tree: (tree) => {
+        if (this.loadedTrees.at(-1) !== nameOf(tree))
+          throw new Error(`${nameOf(tree)}: not loaded`);
+        return this.#tree(turns[tree.turn]?.[tree.context ?? ""]);
+      },
+    };
   }
 
   #tree(texts: Texts = {}): Tree {

@@ -6,13 +6,15 @@ import { type FileEntry, FileError, type Tree } from "../../../src/workspace/typ
 import { CONTEXT_CACHE } from "../../shared/object-limits";
 import { ReadAhead } from "./read-ahead";
 import type { StorageQueue } from "./storage-queue";
+import { MOST_LOADED_TURNS } from "../../../src/workspace/earlier-turns";
 
 type Options = { reader: ContextReader; tenant: string; storageQueue: Pick<StorageQueue, "take"> };
-type Pin = Pick<PinnedContext, "name" | "version">;
+export type Pin = Pick<PinnedContext, "name" | "version">;
 type LoadedContext = Pick<OpenContext, "tree" | "has" | "read"> & { readAhead: ReadAhead };
 
 /**
- * The user's contexts in the versions that the running turn has pinned. A tree is loaded once.
+ * The user's contexts in the versions that the running turn has pinned, and in those of earlier
+ * turns that agents read. A tree is loaded once.
  * Contents are read when they are needed; small contents are cached, because the agents of a team
  * read the same files. What a search needs next is read ahead. Reads use the storage queue.
  */
@@ -20,6 +22,8 @@ export class SessionContexts implements BlobSource {
   readonly #options: Options;
   /** Loaded contexts; `null` if the context was erased after it was pinned. */
   readonly #loaded = new Map<string, LoadedContext | null>();
+  /** Contexts in the versions of earlier turns. The context that was used first is first. */
+  readonly #older = new Map<string, LoadedContext>();
   /** Contents by hash, the oldest first. */
   readonly #cache = new Map<string, Uint8Array>();
   #cacheBytes = 0;
@@ -43,9 +47,31 @@ export class SessionContexts implements BlobSource {
     return loading;
   }
 
+  /**
+   * Loads a context in the version of an earlier turn. At most `MOST_LOADED_TURNS` such contexts
+   * stay loaded. Throws `FileError` if the context cannot be read now, or was erased.
+   */
+  async loadOlder(pin: Pin): Promise<void> {
+    const key = keyOf(pin);
+    if (this.#loaded.get(key)) return;
+    const context = this.#older.get(key) ?? (await this.#openOlder(pin));
+    this.#older.delete(key);
+    this.#older.set(key, context);
+    const [oldest] = this.#older.keys();
+    if (this.#older.size > MOST_LOADED_TURNS && oldest !== undefined) this.#older.delete(oldest);
+  }
+
+  async #openOlder({ name, version }: Pin): Promise<LoadedContext> {
+    const { reader, tenant } = this.#options;
+    const found = await this.#runRead(() => reader.open(tenant, name, version));
+    if (found) return toLoaded(found);
+    const message = `The version of ${name} that this turn used was erased.`;
+    throw new FileError("context_unavailable", message);
+  }
+
   /** The tree of a loaded context; `null` if it was erased or is not loaded. */
   tree(pin: Pin): Tree | null {
-    return this.#loaded.get(keyOf(pin))?.tree ?? null;
+    return (this.#loaded.get(keyOf(pin)) ?? this.#older.get(keyOf(pin)))?.tree ?? null;
   }
 
   /** Whether a loaded context has these contents. */
@@ -110,7 +136,8 @@ export class SessionContexts implements BlobSource {
   }
 
   #contextWith(hash: string): LoadedContext | undefined {
-    return [...this.#loaded.values()].find((opened) => opened?.has(hash)) ?? undefined;
+    const opened = [...this.#loaded.values(), ...this.#older.values()];
+    return opened.find((context) => context?.has(hash)) ?? undefined;
   }
 
   /** Caches contents and returns them. They must not be changed afterwards. */

@@ -40,6 +40,7 @@ import type { Contents, FrozenFiles } from "../session-api";
 import type { AnswerFiles } from "../session-queries";
 import type { SessionContexts } from "./session-contexts";
 import type { SnapshotStore } from "./snapshot-store";
+import type { TurnTrees } from "./turn-trees";
 import { WorkspaceTrees } from "./workspace-trees";
 import { CONTEXT_LIMITS } from "../../../src/protocol/context-limits";
 
@@ -49,6 +50,7 @@ type Options = {
   snapshots: SnapshotStore;
   contexts: SessionContexts;
   contextChanges: ContextChanges;
+  turns: TurnTrees;
   settingsOf: (agent: number) => WorkspaceSettings | undefined;
   outbox: Outbox<FileJob>;
   jobs: FileJobs;
@@ -119,6 +121,7 @@ export class Workspaces {
       const workspace = applyChanges(EMPTY_TREE, changes.of(place));
       return new StagedFiles({ workspace, peers: new Map(), contexts: new Map(), ...common });
     }
+    const turns = this.#options.turns.of(turn, agent);
     const peers = [...peersOf(turn, agent)].map(([alias, label]): [string, Tree] => [
       alias,
       this.#trees.frozen({ ...place, label }),
@@ -130,6 +133,7 @@ export class Workspaces {
         contextsOf(turn, agent).flatMap((mount) => this.#mounted(mount, agent, place)),
       ),
       attempts: this.#rejected.of(turn, agent),
+      ...(turns && { turns }),
       ...common,
     });
   }
@@ -216,18 +220,15 @@ export class Workspaces {
 
   /** Copies contents from contexts into the session's own storage. */
   async #copyFromContexts(staged: StagedChanges, signal: AbortSignal): Promise<void> {
-    const { blobs, contexts } = this.#options;
+    const { blobs, contexts, turns } = this.#options;
     const writtenEntries = [staged.workspace, ...staged.contexts.values()].flatMap((changes) => [
       ...changes.values(),
     ]);
     for (const entry of writtenEntries) {
-      if (
-        entry === null ||
-        staged.blobs.has(entry.hash) ||
-        blobs.isKept(entry.hash) ||
-        !contexts.has(entry.hash)
-      )
-        continue;
+      if (entry === null || staged.blobs.has(entry.hash) || blobs.isKept(entry.hash)) continue;
+      // Reads of other agents may have replaced the version that the file was copied from.
+      if (!blobs.has(entry.hash)) await turns.loadVersionWith(entry.hash);
+      if (!contexts.has(entry.hash)) continue;
       const copied = new Map([[entry.hash, await contexts.read(entry)]]);
       await blobs.spill(copied, signal);
       signal.throwIfAborted();

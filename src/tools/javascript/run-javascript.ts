@@ -78,8 +78,11 @@ async function readTexts(
   paths: readonly string[],
   { fileBytes }: JavascriptLimits,
 ): Promise<Record<string, string>> {
-  const sizes = paths.map((path) => files.stat(path).size);
-  const size = sizes.reduce((sum, fileSize) => sum + fileSize, 0);
+  let size = 0;
+  for (const path of paths) {
+    await files.load(path);
+    size += files.stat(path).size;
+  }
   if (size > fileBytes)
     throw new FileError(
       "file_too_large",

@@ -3,6 +3,7 @@ import { RoundChanges } from "../../../../durable-objects/session/files/round-ch
 import { createTables } from "../../../../durable-objects/session/session-tables";
 import { SessionContexts } from "../../../../durable-objects/session/files/session-contexts";
 import { fileStores } from "../../../../durable-objects/session/files/compose-workspaces";
+import { TurnTrees } from "../../../../durable-objects/session/files/turn-trees";
 import { Workspaces } from "../../../../durable-objects/session/files/workspaces";
 import type { Bucket } from "../../../../r2-layout/bucket";
 import type { WorkspaceSettings } from "../../../../src/config/team";
@@ -116,6 +117,8 @@ export class FilesSession {
     () => {},
   ).storage;
   readonly drawer = new Drawer();
+  /** The parents of turns that do not continue the turn before them. */
+  readonly parents = new Map<number, number>();
   /** The releases of pinned versions, as texts. */
   readonly released: string[] = [];
   readonly #world: World;
@@ -246,18 +249,21 @@ export class FilesSession {
       place: { tenant: "t", session: "s" },
       pins,
     };
+    const parentOf = (turn: number) => this.parents.get(turn) ?? (turn > 1 ? turn - 1 : null);
     const { storageQueue, ...stores } = fileStores(places, {
-      parentOf: (turn) => (turn > 1 ? turn - 1 : null),
+      parentOf,
       completedWith: (number) =>
         this.#world.log.flatMap((event) =>
           event.type === "turn.completed" && event.turn === number ? [event.attempt] : [],
         )[0] ?? null,
       latest: () => null,
     });
+    const contexts = new SessionContexts({ reader: this.#shelf, tenant: "t", storageQueue });
     return new Workspaces({
       ...stores,
       changes: new RoundChanges(this.#storage.sql),
-      contexts: new SessionContexts({ reader: this.#shelf, tenant: "t", storageQueue }),
+      contexts,
+      turns: new TurnTrees({ ...stores, contexts, parentOf }),
       settingsOf: () => this.#settings,
       close: () => storageQueue.close(),
     });
