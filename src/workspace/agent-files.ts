@@ -34,11 +34,11 @@ export type Stat = {
  */
 export type AgentFiles = {
   /**
-   * Loads the tree that contains the path. To be awaited before synchronous methods with a path
-   * that may be below `/turns`. Has no effect for other paths, and for paths that these methods
-   * refuse. Throws `FileError` if the tree cannot be read now.
+   * Calls `act` after it has loaded the tree that contains the path. Needed for synchronous methods
+   * with a path that may be below `/turns`: many tools read such trees at the same time, so a tree
+   * is available only during `act`. Throws `FileError` if the tree cannot be read now.
    */
-  load(path: string): Promise<void>;
+  withTree<T>(path: string, act: () => T): Promise<Awaited<T>>;
   read(path: string): Promise<Uint8Array>;
   /**
    * The facts of a path. Throws if the path does not exist. `hash` is the SHA-256 of a file's

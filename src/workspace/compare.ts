@@ -96,8 +96,7 @@ export async function compareDirectories(
 }
 
 async function treeBelow(files: AgentFiles, directory: string, maxFiles: number): Promise<Tree> {
-  await files.load(directory);
-  files.list(directory); // throws for a file
+  await files.withTree(directory, () => files.list(directory)); // throws for a file
   const root = files.resolve(directory);
   const { paths, more } = await files.walk(directory, maxFiles);
   if (more)
@@ -107,8 +106,7 @@ async function treeBelow(files: AgentFiles, directory: string, maxFiles: number)
     );
   const tree = new Map<string, FileEntry>();
   for (const path of paths) {
-    await files.load(path);
-    const { hash, size, executable } = files.stat(path);
+    const { hash, size, executable } = await files.withTree(path, () => files.stat(path));
     tree.set(path.slice(root === "/" ? 1 : root.length + 1), {
       hash: hash ?? "",
       size,

@@ -11,9 +11,12 @@ export type EarlierTurns = {
   keys(): Iterable<string>;
   /** Names of the contexts whose state of this turn the agent sees, sorted. */
   contextsOf(name: string): readonly string[];
-  /** Loads a tree of a visible turn. Throws `FileError` if the tree cannot be read now. */
-  load(tree: TurnTree): Promise<void>;
-  /** A tree. Throws `FileError` if it was not loaded, or if too many were loaded after it. */
+  /**
+   * Loads a tree of a visible turn, and calls `act`, during which `tree` returns it. Afterwards,
+   * other reads may replace it. Throws `FileError` if the tree cannot be read now.
+   */
+  withTree<T>(tree: TurnTree, act: () => T): Promise<Awaited<T>>;
+  /** A tree that is loaded. */
   tree(tree: TurnTree): Tree;
 };
 

@@ -33,9 +33,10 @@ export class MountedTrees {
     };
   }
 
-  /** Loads the tree of a place in an earlier turn that the agent sees. */
-  async load({ mount }: Place): Promise<void> {
-    if (mount.kind === "turn") await this.#basis.turns?.load(mount);
+  /** Calls `act` while the tree of a visible place is loaded. */
+  async withTree<T>({ mount }: Place, act: () => T): Promise<Awaited<T>> {
+    const { turns } = this.#basis;
+    return mount.kind === "turn" && turns ? turns.withTree(mount, act) : await act();
   }
 
   /**

@@ -52,21 +52,26 @@ export class StagedFiles implements AgentFiles {
     return formatPlace(parsePath(path));
   }
 
-  async load(path: string): Promise<void> {
+  async withTree<T>(path: string, act: () => T): Promise<Awaited<T>> {
     const place = placeOrNull(path);
-    if (!place || refusalOf("list", place, this.#access) !== null) return;
+    if (!place || refusalOf("list", place, this.#access) !== null) return await act();
+    let isLoaded = false;
     try {
-      await this.#trees.load(place);
+      return await this.#trees.withTree(place, () => {
+        isLoaded = true;
+        return act();
+      });
     } catch (error) {
-      throw this.#audit.failure("list", place, error);
+      throw isLoaded ? error : this.#audit.failure("list", place, error);
     }
   }
 
   async read(path: string): Promise<Uint8Array> {
     return this.#audit.attemptAsync("read", path, async (place) => {
       this.#checkPermission("read", place);
-      await this.#trees.load(place);
-      const entry = this.#file(this.#treePlace("read", place));
+      const entry = await this.#trees.withTree(place, () =>
+        this.#file(this.#treePlace("read", place)),
+      );
       const bytes = await this.#blobs.read(entry);
       this.#marks.markRead(formatPlace(place));
       return bytes;
@@ -314,14 +319,18 @@ export class StagedFiles implements AgentFiles {
    * trees of earlier turns when it comes to them.
    */
   async *#filesBelow(place: Place): AsyncGenerator<string> {
-    await this.#trees.load(place);
-    if (this.#stat(place).kind === "file") return yield formatPlace(place);
     if (place.mount.kind === "above") {
+      this.#stat(place);
       for (const child of this.#mountsBelow(place.mount.at)) yield* this.#filesBelow(child);
       return;
     }
+    const { kind, tree } = await this.#trees.withTree(place, () => ({
+      ...this.#stat(place),
+      ...this.#treePlace("list", place),
+    }));
+    if (kind === "file") return yield formatPlace(place);
     let inside = this.#trees.mountInside(place);
-    for (const path of this.#treePlace("list", place).tree.filesBelow(place.path)) {
+    for (const path of tree.filesBelow(place.path)) {
       if (isShadowed({ ...place, path })) continue;
       if (inside && `${formatPlace(inside)}/` < pathAt(place, path)) {
         yield* this.#filesBelow(inside);

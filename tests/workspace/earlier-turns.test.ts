@@ -46,8 +46,7 @@ describe("the results of earlier turns", () => {
           "workspace",
         ]);
         expect(f.list("/turns").map(({ name }) => name)).toEqual(["turn_1", "turn_10", "turn_2"]);
-        await f.load("/turns/turn_2");
-        expect(f.list("/turns/turn_2")).toEqual([
+        expect(await f.withTree("/turns/turn_2", () => f.list("/turns/turn_2"))).toEqual([
           { name: "a.txt", kind: "file", size: 2 },
           { name: "contexts", kind: "directory", size: 0 },
           { name: "contexts-of-use.md", kind: "file", size: 1 },
@@ -96,9 +95,8 @@ describe("the results of earlier turns", () => {
       name: "are copied into the workspace, which changes it also if the bytes are equal",
       setup: { ...TURNS, workspace: { "a.txt": "A1" } },
       act: async (f) => {
-        await f.load("/turns/turn_1");
-        f.copy("/turns/turn_1", "/workspace/old");
-        f.copy("/turns/turn_1/a.txt", "a.txt");
+        await f.withTree("/turns/turn_1", () => f.copy("/turns/turn_1", "/workspace/old"));
+        await f.withTree("/turns/turn_1", () => f.copy("/turns/turn_1/a.txt", "a.txt"));
         expect([...f.staged().workspace.keys()]).toEqual(["a.txt", "old/a.txt", "old/b.txt"]);
       },
       changes: {
@@ -168,7 +166,7 @@ describe("the results of earlier turns", () => {
   });
 });
 
-describe("a tool reads earlier turns with one tree in memory", () => {
+describe("a tool reads earlier turns, of which it loads one tree at a time", () => {
   it.each([
     { tool: "read_file", args: { path: "/turns/turn_1/b.txt" }, text: "B" },
     { tool: "list_directory", args: { path: "/turns" }, text: "turn_1/\nturn_10/\nturn_2/" },

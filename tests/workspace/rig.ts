@@ -1,10 +1,10 @@
 import type { Basis } from "../../src/workspace/agent-files";
 import { hashOf } from "../../src/workspace/snapshot";
 import type { ProtectedPaths } from "../../src/workspace/permissions";
-import type { EarlierTurns } from "../../src/workspace/earlier-turns";
 import { StagedFiles } from "../../src/workspace/staged-files";
 import { mergeChanges } from "../../src/workspace/tree";
-import type { FileEntry, Tree, TreeChanges, TurnTree } from "../../src/workspace/types";
+import type { FileEntry, Tree, TreeChanges } from "../../src/workspace/types";
+import { OneLoadedTurn, type TurnsSetup } from "./turn-rig";
 
 type Texts = Readonly<Record<string, string>>;
 
@@ -19,7 +19,7 @@ export type Setup = {
     Record<string, { files: Texts; writable?: boolean } & Partial<ProtectedPaths>>
   >;
   /** Earlier turns by name: their results under the name "", and their contexts by name. */
-  turns?: Readonly<Record<string, Readonly<Record<string, Texts>>>>;
+  turns?: TurnsSetup<Texts>;
   read?: readonly string[];
   own?: readonly string[];
   directories?: readonly string[];
@@ -38,8 +38,6 @@ export class Rig {
   readonly #hashes = new Map<string, string>();
   /** Hashes of the contents that were read. */
   readonly readHashes: string[] = [];
-  /** Trees of earlier turns that were loaded, in order. */
-  readonly loadedTrees: string[] = [];
 
   private constructor(setup: Setup) {
     this.#setup = setup;
@@ -113,22 +111,12 @@ export class Rig {
     );
   }
 
-  /** A tree is only available after it was loaded, and only until the next tree is loaded. */
-  #turns(turns: NonNullable<Setup["turns"]>): EarlierTurns {
-    const nameOf = ({ turn, context }: TurnTree) => `${turn} ${context ?? ""}`;
-    return {
-      has: (name) => name in turns,
-      keys: () => Object.keys(turns),
-      contextsOf: (name) => Object.keys(turns[name] ?? {}).filter((tree) => tree !== ""),
-      load: async (tree) => {
-        if (this.loadedTrees.at(-1) !== nameOf(tree)) this.loadedTrees.push(nameOf(tree));
-      },
-      tree: (tree) => {
-        if (this.loadedTrees.at(-1) !== nameOf(tree))
-          throw new Error(`${nameOf(tree)}: not loaded`);
-        return this.#tree(turns[tree.turn]?.[tree.context ?? ""]);
-      },
-    };
+  #turns(turns: TurnsSetup<Texts>): OneLoadedTurn {
+    const trees = (turn: Readonly<Record<string, Texts>>) =>
+      Object.fromEntries(Object.entries(turn).map(([name, files]) => [name, this.#tree(files)]));
+    return new OneLoadedTurn(
+      Object.fromEntries(Object.entries(turns).map(([name, turn]) => [name, trees(turn)])),
+    );
   }
 
   #tree(texts: Texts = {}): Tree {

@@ -10,7 +10,7 @@ import { MOST_LOADED_TURNS } from "../../../src/workspace/earlier-turns";
 
 type Options = { reader: ContextReader; tenant: string; storageQueue: Pick<StorageQueue, "take"> };
 export type Pin = Pick<PinnedContext, "name" | "version">;
-type LoadedContext = Pick<OpenContext, "tree" | "has" | "read"> & { readAhead: ReadAhead };
+export type LoadedContext = Pick<OpenContext, "tree" | "has" | "read"> & { readAhead: ReadAhead };
 
 /**
  * The user's contexts in the versions that the running turn has pinned, and in those of earlier
@@ -48,17 +48,18 @@ export class SessionContexts implements BlobSource {
   }
 
   /**
-   * Loads a context in the version of an earlier turn. At most `MOST_LOADED_TURNS` such contexts
-   * stay loaded. Throws `FileError` if the context cannot be read now, or was erased.
+   * A context in the version of an earlier turn. At most `MOST_LOADED_TURNS` such contexts stay
+   * loaded. Throws `FileError` if the context cannot be read now, or was erased.
    */
-  async loadOlder(pin: Pin): Promise<void> {
+  async older(pin: Pin): Promise<LoadedContext> {
     const key = keyOf(pin);
-    if (this.#loaded.get(key)) return;
-    const context = this.#older.get(key) ?? (await this.#openOlder(pin));
+    const context = this.#loaded.get(key) ?? this.#older.get(key) ?? (await this.#openOlder(pin));
+    if (this.#loaded.get(key) === context) return context;
     this.#older.delete(key);
     this.#older.set(key, context);
     const [oldest] = this.#older.keys();
     if (this.#older.size > MOST_LOADED_TURNS && oldest !== undefined) this.#older.delete(oldest);
+    return context;
   }
 
   async #openOlder({ name, version }: Pin): Promise<LoadedContext> {
@@ -71,7 +72,7 @@ export class SessionContexts implements BlobSource {
 
   /** The tree of a loaded context; `null` if it was erased or is not loaded. */
   tree(pin: Pin): Tree | null {
-    return (this.#loaded.get(keyOf(pin)) ?? this.#older.get(keyOf(pin)))?.tree ?? null;
+    return this.#loaded.get(keyOf(pin))?.tree ?? null;
   }
 
   /** Whether a loaded context has these contents. */
@@ -80,11 +81,13 @@ export class SessionContexts implements BlobSource {
   }
 
   /**
-   * Reads the contents of a file in a loaded context. Throws `FileError` if the contents cannot be
-   * read now.
+   * Reads the contents of a file in a context; by default, in a loaded context. Throws `FileError`
+   * if the contents cannot be read now.
    */
-  async read(entry: FileEntry): Promise<Uint8Array> {
-    const context = this.#contextWith(entry.hash);
+  async read(
+    entry: FileEntry,
+    context: LoadedContext | undefined = this.#contextWith(entry.hash),
+  ): Promise<Uint8Array> {
     const { isSearch, ahead } = context?.readAhead.noteRead(entry.hash) ?? NO_SEARCH;
     const cached = this.#cache.get(entry.hash);
     const contents = cached ?? (context && this.#read(context, entry, isSearch));

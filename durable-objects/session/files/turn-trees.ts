@@ -6,15 +6,15 @@ import {
   turnNumber,
 } from "../../../src/workspace/earlier-turns";
 import { contextsOf } from "../../../src/workspace/mounts";
-import { applyChanges } from "../../../src/workspace/tree";
-import { FileError, type Tree, type TurnTree } from "../../../src/workspace/types";
+import { applyChanges, EMPTY_TREE } from "../../../src/workspace/tree";
+import type { FileEntry, Tree, TurnTree } from "../../../src/workspace/types";
 import type { ChangeSet, ContextChanges } from "./context-changes";
 import type { Pin, SessionContexts } from "./session-contexts";
 import type { SnapshotStore } from "./snapshot-store";
 
 type Options = {
   snapshots: Pick<SnapshotStore, "treeAfter">;
-  contexts: Pick<SessionContexts, "tree" | "has" | "loadOlder">;
+  contexts: Pick<SessionContexts, "older" | "read">;
   contextChanges: Pick<ContextChanges, "of">;
   /** See `TurnEnds`. */
   parentOf: (turn: number) => number | null;
@@ -30,9 +30,6 @@ type Ancestors = {
   usedPins: Map<string, Pin>;
 };
 
-/** `pin`: the version of a context that the tree is based on; `null` for a turn's result. */
-type LoadedTree = { tree: Tree; pin: Pin | null };
-
 /**
  * The trees that agents see below `/turns`: the results of the turns that the running turn
  * continues, and their states of contexts. A tree is loaded when it is read. At most
@@ -41,7 +38,7 @@ type LoadedTree = { tree: Tree; pin: Pin | null };
 export class TurnTrees {
   readonly #options: Options;
   /** Loaded trees. The tree that was used first is first. */
-  readonly #loaded = new Map<string, LoadedTree>();
+  readonly #loaded = new Map<string, Tree>();
   #ancestors: Ancestors | null = null;
 
   constructor(options: Options) {
@@ -58,20 +55,27 @@ export class TurnTrees {
       keys: () => [...ancestors.numbers].map(turnName),
       contextsOf: (name) =>
         this.#contextNames(ancestors, turnNumber(name) ?? 0).filter((one) => visible.has(one)),
-      load: (tree) => this.#load(ancestors, tree),
-      tree: (tree) => this.#tree(tree),
+      withTree: async <T>(place: TurnTree, act: () => T): Promise<Awaited<T>> => {
+        const tree = await this.#load(ancestors, place);
+        // Synchronous from here until `act` begins: a concurrent read may replace the tree later.
+        this.#keep(place, tree);
+        return await act();
+      },
+      tree: (place) => this.#loaded.get(keyOf(place)) ?? EMPTY_TREE,
     };
   }
 
   /**
-   * Loads the version of a context that has these contents, if an agent has read it below `/turns`
-   * in this turn. Throws `FileError` if a version cannot be read now.
+   * Reads contents from the versions of contexts that agents have read below `/turns` in this turn;
+   * `null` if none of them has the contents. Throws `FileError` if a version cannot be read now.
    */
-  async loadVersionWith(hash: string): Promise<void> {
+  async contents(entry: FileEntry): Promise<Uint8Array | null> {
+    const { contexts } = this.#options;
     for (const pin of this.#ancestors?.usedPins.values() ?? []) {
-      if (this.#options.contexts.has(hash)) return;
-      await this.#options.contexts.loadOlder(pin);
+      const version = await contexts.older(pin);
+      if (version.has(entry.hash)) return contexts.read(entry, version);
     }
+    return null;
   }
 
   #ancestorsOf(turn: number): Ancestors {
@@ -96,45 +100,29 @@ export class TurnTrees {
     return names;
   }
 
-  async #load({ usedPins }: Ancestors, place: TurnTree): Promise<void> {
+  async #load({ usedPins }: Ancestors, place: TurnTree): Promise<Tree> {
     const loaded = this.#loaded.get(keyOf(place));
-    const pin = loaded ? loaded.pin : pinOf(this.#stateOf(place));
-    if (pin) {
-      usedPins.set(`${pin.name} ${pin.version}`, pin);
-      // Also if the tree is loaded, because contents are read from the version.
-      await this.#options.contexts.loadOlder(pin);
-    }
-    this.#tree(place);
+    if (loaded) return loaded;
+    const number = turnNumber(place.turn) ?? 0;
+    if (place.context === null) return this.#options.snapshots.treeAfter(number);
+    const state = this.#stateOf(number, place.context);
+    if (!state) return EMPTY_TREE;
+    const pin = { name: state.context, version: state.version };
+    usedPins.set(`${pin.name} ${pin.version}`, pin);
+    const { tree } = await this.#options.contexts.older(pin);
+    return state.changes.size === 0 ? tree : applyChanges(tree, state.changes);
   }
 
-  #tree(place: TurnTree): Tree {
+  #keep(place: TurnTree, tree: Tree): void {
     const key = keyOf(place);
-    const loaded = this.#loaded.get(key) ?? this.#build(place);
     this.#loaded.delete(key);
-    this.#loaded.set(key, loaded);
+    this.#loaded.set(key, tree);
     const [oldest] = this.#loaded.keys();
     if (this.#loaded.size > MOST_LOADED_TURNS && oldest !== undefined) this.#loaded.delete(oldest);
-    return loaded.tree;
   }
 
-  #build(place: TurnTree): LoadedTree {
-    if (place.context === null)
-      return { tree: this.#options.snapshots.treeAfter(turnNumber(place.turn) ?? 0), pin: null };
-    const state = this.#stateOf(place);
-    const pin = pinOf(state);
-    const version = pin && this.#options.contexts.tree(pin);
-    if (!state || !version)
-      throw new FileError(
-        "turns_busy",
-        `Too many files of earlier turns are being read at once. Read ${place.context} of ${place.turn} again.`,
-      );
-    const { changes } = state;
-    return { tree: changes.size === 0 ? version : applyChanges(version, changes), pin };
-  }
-
-  #stateOf({ turn, context }: TurnTree): ChangeSet | null {
-    const isWanted = (state: ChangeSet) => state.context === context;
-    return context === null ? null : (this.#statesOf(turnNumber(turn) ?? 0).find(isWanted) ?? null);
+  #stateOf(turn: number, context: string): ChangeSet | null {
+    return this.#statesOf(turn).find((state) => state.context === context) ?? null;
   }
 
   /** The states of contexts at the end of a turn. */
@@ -144,6 +132,3 @@ export class TurnTrees {
 }
 
 const keyOf = ({ turn, context }: TurnTree): string => `${turn} ${context ?? ""}`;
-
-const pinOf = (state: ChangeSet | null): Pin | null =>
-  state && { name: state.context, version: state.version };

@@ -220,20 +220,26 @@ export class Workspaces {
 
   /** Copies contents from contexts into the session's own storage. */
   async #copyFromContexts(staged: StagedChanges, signal: AbortSignal): Promise<void> {
-    const { blobs, contexts, turns } = this.#options;
+    const { blobs } = this.#options;
     const writtenEntries = [staged.workspace, ...staged.contexts.values()].flatMap((changes) => [
       ...changes.values(),
     ]);
     for (const entry of writtenEntries) {
       if (entry === null || staged.blobs.has(entry.hash) || blobs.isKept(entry.hash)) continue;
-      // Reads of other agents may have replaced the version that the file was copied from.
-      if (!blobs.has(entry.hash)) await turns.loadVersionWith(entry.hash);
-      if (!contexts.has(entry.hash)) continue;
-      const copied = new Map([[entry.hash, await contexts.read(entry)]]);
+      const contents = await this.#fromContexts(entry);
+      if (!contents) continue;
+      const copied = new Map([[entry.hash, contents]]);
       await blobs.spill(copied, signal);
       signal.throwIfAborted();
       blobs.add(copied);
     }
+  }
+
+  /** Contents of a context in any version that the agents can read; `null` if there are none. */
+  async #fromContexts(entry: FileEntry): Promise<Uint8Array | null> {
+    const { blobs, contexts, turns } = this.#options;
+    if (contexts.has(entry.hash)) return contexts.read(entry);
+    return blobs.has(entry.hash) ? null : turns.contents(entry);
   }
 
   /** See `DecidedFiles`. */
@@ -277,10 +283,10 @@ export class Workspaces {
 
   /** A source that reads the session's own contents and the contents of contexts. */
   #source(): BlobSource {
-    const { blobs, contexts } = this.#options;
+    const { blobs } = this.#options;
     return {
-      read: (entry: FileEntry) =>
-        (blobs.isKept(entry.hash) || !contexts.has(entry.hash) ? blobs : contexts).read(entry),
+      read: async (entry: FileEntry) =>
+        (blobs.isKept(entry.hash) ? null : await this.#fromContexts(entry)) ?? blobs.read(entry),
     };
   }
 }

@@ -130,8 +130,7 @@ async function search(
   let bytes = 0;
   for (const path of searchedPaths) {
     signal.throwIfAborted();
-    await files.load(path);
-    bytes += files.stat(path).size;
+    bytes += (await files.withTree(path, () => files.stat(path))).size;
     if (bytes > limits.searchedBytes)
       found.limitReached = `only ${limits.searchedBytes} bytes of files`;
     if (found.matches >= limits.entries)

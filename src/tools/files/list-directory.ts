@@ -39,8 +39,7 @@ export const listDirectoryTool = (limits: FileToolLimits): Tool =>
 type Lines = { lines: string[]; more: boolean };
 
 async function entriesIn(files: AgentFiles, root: string, maxEntries: number): Promise<Lines> {
-  await files.load(root);
-  const entries = files.list(root);
+  const entries = await files.withTree(root, () => files.list(root));
   const lines = entries
     .slice(0, maxEntries)
     .map(({ name, kind, size }) => (kind === "directory" ? `${name}/` : `${name}  ${size}`));
@@ -51,8 +50,8 @@ async function filesIn(files: AgentFiles, root: string, maxEntries: number): Pro
   const { paths, more } = await files.walk(root, maxEntries);
   const lines: string[] = [];
   for (const path of paths) {
-    await files.load(path);
-    lines.push(`${relativePath(path, root)}  ${files.stat(path).size}`);
+    const { size } = await files.withTree(path, () => files.stat(path));
+    lines.push(`${relativePath(path, root)}  ${size}`);
   }
   return { lines, more };
 }

@@ -21,8 +21,7 @@ export const copyFileTool = (): Tool =>
     schema,
     async run({ source, destination, overwrite }, files) {
       checkDestination(files, destination, overwrite);
-      await files.load(source);
-      files.copy(source, destination);
+      await files.withTree(source, () => files.copy(source, destination));
       return `Copied ${files.resolve(source)} to ${files.resolve(destination)}.`;
     },
   });

@@ -79,10 +79,7 @@ async function readTexts(
   { fileBytes }: JavascriptLimits,
 ): Promise<Record<string, string>> {
   let size = 0;
-  for (const path of paths) {
-    await files.load(path);
-    size += files.stat(path).size;
-  }
+  for (const path of paths) size += (await files.withTree(path, () => files.stat(path))).size;
   if (size > fileBytes)
     throw new FileError(
       "file_too_large",

@@ -205,10 +205,7 @@ export class ShellFileSystem implements IFileSystem {
       return this.#run(
         "cp",
         to,
-        async (files) => {
-          await files.load(from);
-          files.copy(from, to);
-        },
+        (files) => files.withTree(from, () => files.copy(from, to)),
         (scratch) => scratch.cp(from, to, options),
       );
     }
@@ -341,8 +338,7 @@ export class ShellFileSystem implements IFileSystem {
     await this.#breathe();
     if (!isAgentPath(path) && path !== "/") return onScratch(this.#scratch);
     try {
-      await this.#files.load(path);
-      return await onFiles(this.#files);
+      return await this.#files.withTree(path, () => onFiles(this.#files));
     } catch (error) {
       if (!(error instanceof FileError)) throw error;
       this.refusals.push(error.message);
