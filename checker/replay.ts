@@ -1,4 +1,5 @@
 import type { EventOf, EventType, SessionEvent } from "../src/protocol/events";
+import type { AgentRules } from "../src/protocol/team";
 import { agentOf, answerOf, type Board, type BoardAgent, type BoardRound, newAgent } from "./board";
 import { chargeOf, NOTHING, plus } from "./price";
 import { extendGrace } from "./waiting";
@@ -53,6 +54,15 @@ function beginTurn(board: Board, event: EventOf<"turn.started">): void {
   board.listings = [];
 }
 
+/** The rules of the agents in this turn: grants of its request give workspaces and tools. */
+function rulesInTurn({ rules, turn }: Board): AgentRules[] {
+  const granted = new Map(turn?.granted_workspaces?.map(({ agent, tools }) => [agent, tools]));
+  return (rules?.agents ?? []).map((agent) => {
+    const tools = granted.get(agent.id);
+    return tools ? { ...agent, workspace: true, tools } : agent;
+  });
+}
+
 function beginAttempt(board: Board, event: EventOf<"attempt.started">): void {
   board.attempt = event.attempt;
   board.attemptStartedAt = event.at;
@@ -62,7 +72,7 @@ function beginAttempt(board: Board, event: EventOf<"attempt.started">): void {
   board.answers = [];
   board.firstAnswerAt = null;
   board.graceEnd = null;
-  board.agents = (board.rules?.agents ?? []).map(newAgent);
+  board.agents = rulesInTurn(board).map(newAgent);
   board.settled = null;
   board.presenting = null;
   board.final = null;

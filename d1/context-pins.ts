@@ -18,9 +18,18 @@ export const createContextPins = (db: D1Database): ContextPins => ({
     ]);
     return new Map((found?.results ?? []).map(({ name, id, files }) => [name, { id, files }]));
   },
+  async copy({ tenant, session, turn }, start, versions) {
+    if (versions.length === 0) return;
+    // A start has one row per name, so a copied pin has its version in `start`.
+    const sql =
+      "INSERT INTO context_pins (tenant, session, turn, start, name, version) SELECT DISTINCT ?1, ?2, ?3, ?4 || ' ' || pin.version, pin.name, pin.version FROM json_each(?5) wanted JOIN context_pins pin ON pin.tenant = ?1 AND pin.session = ?2 AND pin.name = wanted.value ->> 'context' AND pin.version = wanted.value ->> 'version' WHERE true ON CONFLICT DO NOTHING";
+    await db.prepare(sql).bind(tenant, session, turn, start, JSON.stringify(versions)).run();
+  },
   async releaseStart({ tenant, session, turn }, start) {
     await db
-      .prepare(`DELETE FROM context_pins WHERE ${IS_OF_TURN} AND start = ?4`)
+      .prepare(
+        `DELETE FROM context_pins WHERE ${IS_OF_TURN} AND (start = ?4 OR start LIKE ?4 || ' %')`,
+      )
       .bind(tenant, session, turn, start)
       .run();
   },

@@ -6,6 +6,7 @@ import type {
   VersionKey,
   VersionRow,
 } from "../src/uploads/context-index";
+import { retryIfNoTable } from "./no-table";
 
 const FIELDS = "id, name, tree_hash AS treeHash, files, bytes, created_at AS createdAt";
 const COMMITTED = "tenant = ? AND name = ? AND state = 'committed'";
@@ -111,24 +112,36 @@ const eraseOperations = (
 });
 
 /**
- * Commits an uploaded version. Returns false if it is no longer being uploaded, or if `base` is
- * given and is not the newest version. One statement, so that concurrent commits are ordered and a
+ * Commits an uploaded version with its record. Returns false if it is no longer being uploaded, if
+ * `base` is given and is not the newest version, or if `base` has another record. One statement, so that concurrent commits are ordered and a
  * version that is marked for erasing is never committed.
  */
 async function commitVersion(
   db: D1Database,
-  { tenant, name, id, treeHash, files, bytes, base }: Commit,
+  { tenant, name, id, treeHash, files, bytes, base, record }: Commit,
 ): Promise<boolean> {
   const committedVersions =
     "FROM context_versions WHERE tenant = ?1 AND name = ?2 AND state = 'committed'";
   const newest = `(SELECT id ${committedVersions} ORDER BY nth DESC LIMIT 1)`;
-  const sql = `UPDATE context_versions SET state = 'committed', tree_hash = ?4, files = ?5, bytes = ?6, nth = (SELECT COALESCE(MAX(nth), 0) + 1 ${committedVersions}) WHERE tenant = ?1 AND name = ?2 AND id = ?3 AND state = 'uploading' AND (?7 = 0 OR ${newest} IS ?8)`;
+  const hasBase = `(?7 = 0 OR ${newest} IS ?8)`;
+  const baseRecord =
+    "(SELECT includes FROM context_records WHERE tenant = ?1 AND name = ?2 AND version = ?8)";
+  const hasRecord = record === null ? "" : ` AND ${baseRecord} IS ?9`;
+  const sql = `UPDATE context_versions SET state = 'committed', tree_hash = ?4, files = ?5, bytes = ?6, nth = (SELECT COALESCE(MAX(nth), 0) + 1 ${committedVersions}) WHERE tenant = ?1 AND name = ?2 AND id = ?3 AND state = 'uploading' AND ${hasBase}${hasRecord}`;
   const checksBase = base === undefined ? 0 : 1;
-  const result = await db
-    .prepare(sql)
-    .bind(tenant, name, id, treeHash, files, bytes, checksBase, base ?? null)
-    .run();
-  return result.meta.changes > 0;
+  const values = [tenant, name, id, treeHash, files, bytes, checksBase, base ?? null];
+  if (record === null)
+    return (await db.prepare(sql).bind(...values).run()).meta.changes > 0;
+  const isCommitted =
+    "EXISTS (SELECT 1 FROM context_versions WHERE tenant = ?1 AND name = ?2 AND id = ?3 AND state = 'committed')";
+  const addRecord = `INSERT INTO context_records (tenant, name, version, includes) SELECT ?1, ?2, ?3, ?4 WHERE ${isCommitted} ON CONFLICT DO NOTHING`;
+  const [committed] = await retryIfNoTable(
+    db.batch([
+      db.prepare(sql).bind(...values, record.inherited),
+      db.prepare(addRecord).bind(tenant, name, id, record.text),
+    ]),
+  );
+  return (committed?.meta.changes ?? 0) > 0;
 }
 
 /**

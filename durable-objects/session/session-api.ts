@@ -1,12 +1,14 @@
 import type { CapTooSmall } from "../../src/coordination";
-import type { ContextChanges } from "../../src/protocol/api/contexts";
+import type { ConflictSide, ContextChanges } from "../../src/protocol/api/contexts";
 import type { HandedFiles, LeftOut } from "../../src/protocol/events/file";
 import type { AttachmentRefusal, WantedAttachment } from "../../src/agents/attached";
 import type { FileEntry } from "../../src/workspace/types";
 import type { SessionStatus, TurnResponse } from "../../src/protocol/api";
 import type { Budget } from "../../src/protocol/team";
 import type { PriceRefusal, QuotaRefusal } from "../../src/tenancy/quota";
+import type { RequestGrant } from "../../src/config/granted-contexts";
 import type { Team } from "../../src/config/team";
+import type { ConflictRefusal } from "./admission/start-states";
 import type { ContextRefusal } from "./admission/turn-contexts";
 
 /**
@@ -29,6 +31,16 @@ export type StartTurn = {
   /** Time limit in ms; `null` for the team's own limit. */
   timeoutMs: number | null;
   /**
+   * Contexts for all agents. Omitted: those of the turn to continue. Empty: none besides those of
+   * the config.
+   */
+  grants?: readonly RequestGrant[];
+  /**
+   * The side that wins where the parent turn and a newer version of a context changed the same
+   * file. Omitted: the turn is refused.
+   */
+  conflictWinner?: ConflictSide;
+  /**
    * Identifies the start: a repeated start with the same id returns the same turn. If omitted, each
    * start is a new turn.
    */
@@ -48,6 +60,8 @@ export type StartRefusal =
   | { ok: false; code: "turn_running"; turn: number }
   /** Contexts of the team are missing or too large. */
   | ContextRefusal
+  /** The parent turn and a newer version of a context changed the same files. */
+  | ConflictRefusal
   /** A limit of the tenant is reached. */
   | QuotaRefusal;
 

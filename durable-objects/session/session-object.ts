@@ -165,7 +165,7 @@ export class SessionObject extends DurableObject<Env> implements SessionObjectAp
     const isNamed = changesOf(session, turn).some(({ changes }) =>
       changes.some((change) => change.hash === hash),
     );
-    return isNamed ? session.workspaces.contents(hash) : FILE_NOT_FOUND;
+    return isNamed ? session.workspaces.stateContents(turn, hash) : FILE_NOT_FOUND;
   }
 
   async events(
@@ -227,12 +227,12 @@ function streamCode(
 }
 
 /**
- * The changes that a completed turn made to contexts. A turn that did not complete has no changes,
- * because its final text does not count.
+ * The states of contexts at the end of a completed turn, as differences from their versions. A turn
+ * that did not complete has none, because its final text does not count.
  */
 function changesOf({ queries, workspaces }: Session, turn: number): ContextChanges[] {
   if (queries.turn(turn)?.status !== "completed") return [];
-  return workspaces.contextChanges(turn).map(({ context, version, changes }) => ({
+  return workspaces.contextStates.end(turn).map(({ context, version, changes }) => ({
     context,
     base_version: version,
     changes: [...changes].map(([path, entry]) => ({ path, ...(entry ?? { hash: null, size: 0 }) })),

@@ -35,10 +35,17 @@ const TABLES = [
   // Frozen files of answers and final texts. A manifest that is too long for one row continues in
   // the row with the next part number.
   "CREATE TABLE snapshots (turn INTEGER, attempt INTEGER, label TEXT, part INTEGER, files INTEGER NOT NULL, bytes INTEGER NOT NULL, body TEXT NOT NULL, PRIMARY KEY (turn, attempt, label, part)) WITHOUT ROWID",
-  // The presenter's changes to the user's contexts, for the latest final text of each turn.
+  // The contexts at the start of each turn. The row with part 0 has a header, the further rows the
+  // difference from the pinned version.
+  "CREATE TABLE context_states (turn INTEGER, context TEXT, part INTEGER, body TEXT NOT NULL, PRIMARY KEY (turn, context, part)) WITHOUT ROWID",
+  // The differences of the user's contexts from their pinned versions, for the latest final text of
+  // each turn.
   "CREATE TABLE context_changes (turn INTEGER, context TEXT, part INTEGER, body TEXT NOT NULL, PRIMARY KEY (turn, context, part)) WITHOUT ROWID",
   // Working copies of contents by SHA-256. Contents too large for a row are in R2; `bytes` is NULL.
   "CREATE TABLE blobs (hash TEXT PRIMARY KEY, size INTEGER NOT NULL, bytes BLOB) WITHOUT ROWID",
+  // Working copies that a job may delete after a turn, because no completed turn's state of a
+  // context needs them.
+  "CREATE TABLE deletable_blobs (hash TEXT PRIMARY KEY) WITHOUT ROWID",
   // Contents of uploaded snapshots in R2: each as its own object, or in a pack from byte offset
   // `at`.
   "CREATE TABLE stored_blobs (hash TEXT PRIMARY KEY, size INTEGER NOT NULL, pack TEXT, at INTEGER NOT NULL) WITHOUT ROWID",
@@ -65,10 +72,18 @@ const exists = (sql: Sql, table: string): boolean =>
 export function createTables(sql: Sql): void {
   const wasCounted = exists(sql, "stored_objects");
   const hadFileJobs = exists(sql, "file_duties");
+  const hadDeletable = exists(sql, "deletable_blobs");
   for (const table of TABLES) sql.exec(table.replace("CREATE TABLE", "CREATE TABLE IF NOT EXISTS"));
   if (!hadFileJobs) sql.exec(UPLOAD_ALL);
   if (!wasCounted) sql.exec(COUNT_ALL);
+  if (!hadDeletable) sql.exec(DELETABLE_ALL);
 }
+
+/**
+ * Adds all working copies of a session that was stored before `deletable_blobs` existed. The changes
+ * of its turns are looked up once, by the next job that deletes contents.
+ */
+const DELETABLE_ALL = "INSERT INTO deletable_blobs (hash) SELECT hash FROM blobs";
 
 /**
  * Adds upload jobs for the snapshots of a session that was stored before uploads existed. Without

@@ -4,6 +4,7 @@ import { ContextFiles } from "../../r2-layout/contexts";
 import { createContextReader } from "../../src/uploads/context-reader";
 import { createContextIndex } from "../../d1/context-rows";
 import { createContextPins } from "../../d1/context-pins";
+import { createContextRecords } from "../../d1/context-records";
 import { createPruneIndex } from "../../d1/context-pruning";
 import { defaultStoredBytes, reportStored, storedBySession } from "../../d1/stored-bytes";
 import { ExpectedBlobs } from "../../src/uploads/expected-blobs";
@@ -26,13 +27,15 @@ export function contextServices(
   { memory, expected } = sharedByUploads(),
 ) {
   const index = createContextIndex(env.DB, defaultStoredBytes(env));
+  const records = createContextRecords(env.DB);
   const files = new ContextFiles(env.BUCKET);
   const newId = (now: number) => ulid(now).toLowerCase();
   return {
-    store: { index, files, newId, expected, spare: spareMemoryOf(memory) },
+    store: { index, records, files, newId, expected, spare: spareMemoryOf(memory) },
     memory,
     reader: createContextReader({ index, files }),
     pins: createContextPins(env.DB),
+    records,
     stored: (place: SessionPlace, sql: SqlStorage) =>
       reportStored(env, place, storedBySession(sql)),
     prune: { index: createPruneIndex(env.DB), files },

@@ -1,3 +1,4 @@
+import { protectedPathsOf } from "../config/granted-contexts";
 import type { Team, TeamAgent } from "../config/team";
 import {
   agentAt,
@@ -175,11 +176,10 @@ function filesOf(context: StartContext, granted: "later" | "write"): FilesPrompt
   const rules = turn.rules.agents[agent];
   if (!rules?.workspace) return null;
   const settings = teamAgent(context).workspace;
-  const grants = settings?.contexts ?? [];
   const contexts = contextsOf(turn, agent).map(({ name, permission }) => ({
     name,
     access: permission === "write" ? granted : permission,
-    protectedPaths: grants.filter((grant) => grant.name === name).flatMap(entriesOf),
+    protectedPaths: entriesOf(protectedPathsOf(context.team, agent, name)),
   }));
   return {
     ...(settings?.tasks !== undefined && { tasks: true }),

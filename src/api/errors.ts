@@ -37,6 +37,7 @@ const HTTP_STATUS = {
   turn_running: 409,
   event_id_ahead: 409,
   context_changed: 409,
+  context_conflicts: 409,
   too_many_keys: 409,
   too_many_secrets: 409,
   body_too_large: 413,
@@ -56,6 +57,7 @@ const HTTP_STATUS = {
   archive_invalid: 422,
   path_invalid: 422,
   blob_mismatch: 422,
+  record_too_large: 422,
   too_many_readers: 429,
   rate_limited: 429,
   quota_exceeded: 429,
@@ -184,6 +186,9 @@ export const CODE_MEANINGS: Record<ErrorCode, string> = {
   file_not_found: "there is no file at this path",
   upload_not_found: "there is no such open upload",
   context_changed: "another version of the context is the newest now",
+  context_conflicts:
+    "the parent turn and a newer version of a context changed the same files; `conflicts` has their paths, `conflicts_more` the number that is not listed",
+  record_too_large: "the record of the version (`includes`) is larger than 256 KiB",
   context_too_large: "the context exceeds a limit: bytes, files or expansion",
   archive_invalid: "the archive is invalid or ambiguous",
   path_invalid: "a path in the upload is invalid",
@@ -196,7 +201,8 @@ export const CODE_MEANINGS: Record<ErrorCode, string> = {
   unsupported_media_type: "the type of the body is not supported",
   request_invalid: "the body does not match its schema; `errors` has the places",
   config_invalid: "the config cannot run; `errors` has the places",
-  context_missing: "contexts of the config are not uploaded; `contexts` has their names",
+  context_missing:
+    "contexts of the config or of the request are not uploaded; `contexts` has their names",
   unknown_team: "there is no included team of this name",
   price_unknown: "a cost limit needs models with a known price",
   budget_too_small:

@@ -1,8 +1,10 @@
 import type {
   Decision,
   CompactedPart,
+  EventOf,
   FailureClass,
   FileAccess,
+  GrantedWorkspace,
   LeftOut,
   PinnedContext,
   StopReason,
@@ -41,6 +43,10 @@ export type InputBody =
       timeoutMs: number | null;
       /** Current uploads of the user. Omitted if there are none. */
       contexts?: readonly PinnedContext[];
+      /** Contexts that a request has granted to all agents. Omitted if there are none. */
+      grants?: EventOf<"turn.started">["grants"];
+      /** Agents that have a workspace only because of `grants`. Omitted if there are none. */
+      grantedWorkspaces?: readonly GrantedWorkspace[];
     }
   | { type: "cancel_requested" }
   /**

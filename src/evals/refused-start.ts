@@ -17,6 +17,7 @@ type PlainCode =
   | "attachments_too_large"
   | "attachment_refused"
   | "context_too_large"
+  | "context_conflicts"
   | "budget_too_small";
 
 /**

@@ -21,3 +21,15 @@ export const CONTEXT_LIMITS = {
  * `bytes`: size of all blobs together.
  */
 export const PACK_LIMITS = { blobBytes: 1 * MB, blobs: 500, bytes: 8 * MB } as const;
+
+/**
+ * Limits of the record of a version. `entries`: sessions; the oldest entries are dropped. `paths`:
+ * paths of each list of an entry. `bytes`: the whole record as JSON in UTF-8.
+ */
+export const RECORD_LIMITS = { entries: 100, paths: 5_000, bytes: 256 * 1024 } as const;
+
+/** Contexts that a request may grant. */
+export const MAX_GRANTED_CONTEXTS = 16;
+
+/** Conflicts that one refusal lists. */
+export const MAX_LISTED_CONFLICTS = 1_000;

@@ -1,9 +1,12 @@
 import type { Contents } from "../../r2-layout/contexts";
+import type { Includes } from "../protocol/api/contexts";
 import type { Tree } from "../workspace/types";
+import type { VersionKey } from "./context-index";
 import type { ContextStore, Owner } from "./context-store";
 import { gather } from "./gather";
 import { encodeManifest, type StoredManifest } from "./manifest-text";
 import { decodePlaces, encodePlaces, packedPlacesOf, type Places } from "./packs";
+import { combineRecords, decodeRecord, encodeRecord } from "./records";
 import { UploadRefusal } from "./refusals";
 import { ownBytes } from "./storage-account";
 import { NO_PLACES, readPlaces, type StoredContents } from "./stored-packs";
@@ -21,7 +24,12 @@ export type CompleteUpload = {
   tree: Tree;
   hash: string;
   base: string | null | undefined;
+  /** Entries of the version's record that the client sent. */
+  includes: Includes;
 };
+
+/** Tries of a change of a record that other requests change at the same time. */
+const MAX_TRIES = 5;
 
 /**
  * Makes an upload the newest version. Before that, gathers small contents into packs and stores
@@ -78,19 +86,68 @@ const packsOf = (places: Places, version: string): ReadonlySet<string> =>
   new Set([...places.values()].flatMap(({ from, pack }) => (from === version ? [pack] : [])));
 
 async function commit(
-  { index }: Pick<ContextStore, "index">,
-  { tenant, name }: Owner,
-  { version, tree, hash, base }: CompleteUpload,
+  store: Pick<ContextStore, "index" | "records">,
+  owner: Owner,
+  upload: CompleteUpload,
 ): Promise<void> {
+  const { index } = store;
+  const { tenant, name } = owner;
+  const { version, tree, hash, base, includes } = upload;
   const counts = { files: tree.size, bytes: treeBytes(tree) };
-  if (await index.commit({ tenant, name, id: version, treeHash: hash, ...counts, base })) return;
-  // Another request may have committed the same upload.
-  if ((await index.version(tenant, name, version)) !== null) return;
-  requireBase(base, (await index.newest(tenant, name))?.id ?? null);
+  for (let tries = 0; tries < MAX_TRIES; tries += 1) {
+    const { record, isCurrent } = await recordOf(store, owner, upload);
+    if (await index.commit({ tenant, name, id: version, treeHash: hash, ...counts, base, record }))
+      return;
+    // Another request may have committed the same upload.
+    if ((await index.version(tenant, name, version)) !== null) {
+      await updateRecord(store, { tenant, name, id: version }, includes);
+      return;
+    }
+    requireBase(base, (await index.newest(tenant, name))?.id ?? null);
+    if (await isCurrent()) break;
+  }
   throw new UploadRefusal(
     "upload_not_found",
     "This upload is no longer open: it expired, or its context was erased. Start the upload again.",
   );
+}
+
+/**
+ * The record of a new version: the entries of its base, and those of the request. `isCurrent`:
+ * whether the base still has the record from which it was computed.
+ */
+async function recordOf(
+  { records }: Pick<ContextStore, "records">,
+  { tenant, name }: Owner,
+  { base, includes }: CompleteUpload,
+) {
+  const read = async () =>
+    typeof base === "string" ? records.read({ tenant, name, id: base }) : null;
+  const inherited = await read();
+  const text = encodeRecord(combineRecords(decodeRecord(inherited), includes));
+  return {
+    record: text === null ? null : { text, inherited },
+    isCurrent: async () => (await read()) === inherited,
+  };
+}
+
+/**
+ * Adds entries to the record of the newest version. Returns `false` if the version is not the
+ * newest any more. Throws `UploadRefusal`.
+ */
+export async function updateRecord(
+  { records }: Pick<ContextStore, "records">,
+  version: VersionKey,
+  includes: Includes,
+): Promise<boolean> {
+  if (includes.length === 0) return true;
+  for (let tries = 0; tries < MAX_TRIES; tries += 1) {
+    const before = await records.read(version);
+    const after = encodeRecord(combineRecords(decodeRecord(before), includes));
+    if (after === null || after === before) return true;
+    if (await records.replace(version, { before, after })) return true;
+  }
+  return false;
 }
 
 /** Throws `UploadRefusal` if the newest version is not the expected one. */

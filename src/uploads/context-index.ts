@@ -26,7 +26,15 @@ export type Commit = {
    * `undefined`: no check.
    */
   base: string | null | undefined;
+  /** The record of the version; `null` if it has none. */
+  record: CommittedRecord | null;
 };
+
+/**
+ * The record of a version that is committed, as JSON. `inherited`: the record of the base that it
+ * was computed from; the version is not committed if the base has another record meanwhile.
+ */
+export type CommittedRecord = { text: string; inherited: string | null };
 
 /** Identifies an upload or a version. */
 export type VersionKey = { tenant: string; name: string; id: string };
@@ -67,8 +75,8 @@ export type ContextIndex = {
   /** The tenant's usage if its storage is full; otherwise `null`. */
   full(tenant: string): Promise<StorageFull | null>;
   /**
-   * Makes the upload the newest version. Returns `false` if the upload no longer exists, or if
-   * `base` is not the newest version.
+   * Makes the upload the newest version, and stores its record. Returns `false` if the upload no
+   * longer exists, if `base` is not the newest version, or if `base` has another record meanwhile.
    */
   commit(commit: Commit): Promise<boolean>;
   /** Whether the upload is open. */
@@ -97,13 +105,31 @@ export type ContextIndex = {
   forget(version: VersionKey): Promise<void>;
 };
 
+/** The records of versions, as JSON. See `records.ts`. */
+export type ContextRecords = {
+  /** The record of a version; `null` if it has none. */
+  read(version: VersionKey): Promise<string | null>;
+  /**
+   * Replaces the record of the newest version. Returns `false` if its record is not `before`, or if
+   * it is not the newest version.
+   */
+  replace(version: VersionKey, record: { before: string | null; after: string }): Promise<boolean>;
+  /** The entries of a session in the records of these versions, as JSON, by name of the context. */
+  entriesOf(
+    tenant: string,
+    session: string,
+    versions: readonly { name: string; version: string }[],
+  ): Promise<ReadonlyMap<string, string>>;
+};
+
 /** A turn of a session that pins versions. */
 export type PinPlace = { tenant: string; session: string; turn: number };
 
 /**
  * Pins of versions: a turn pins the versions that it uses, so that they are not retired. Only the
- * newest version can be pinned, so a replaced version without pins never gets a new pin. When the
- * index row of a session is removed, its pins are deleted too.
+ * newest version can be pinned, and versions that another turn of the session has pinned. So a
+ * replaced version without pins never gets a new pin. When the index row of a session is removed,
+ * its pins are deleted too.
  */
 export type ContextPins = {
   /**
@@ -115,6 +141,15 @@ export type ContextPins = {
     start: string,
     names: readonly string[],
   ): Promise<ReadonlyMap<string, { id: string; files: number }>>;
+  /**
+   * Pins older versions for the turn of `start`: the contents of its contexts are partly stored
+   * there. Has no effect on a version that does not exist any more.
+   */
+  copy(
+    place: PinPlace,
+    start: string,
+    versions: readonly { context: string; version: string }[],
+  ): Promise<void>;
   /** Releases the pins of a failed attempt to start a turn. */
   releaseStart(place: PinPlace, start: string): Promise<void>;
   /** Releases the pins of a turn that has ended, except `kept`. Safe to repeat. */

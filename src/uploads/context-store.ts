@@ -1,11 +1,12 @@
 import type { ContextBlobs } from "../../r2-layout/contexts";
-import type { ContextIndex } from "./context-index";
+import type { ContextIndex, ContextRecords } from "./context-index";
 import type { ExpectedBlobs } from "./expected-blobs";
 import type { SpareMemory } from "./spare-memory";
 
 /** The storage of contexts, and the other dependencies of uploads. */
 export type ContextStore = {
   index: ContextIndex;
+  records: ContextRecords;
   files: ContextBlobs;
   /** A unique version id, sortable by time. */
   newId(now: number): string;

@@ -17,6 +17,8 @@ type UploadCode =
   | "path_invalid"
   /** The bytes do not match the declared hash. */
   | "blob_mismatch"
+  /** The record of the version is too large. */
+  | "record_too_large"
   /** Another version has become the newest. */
   | "context_changed"
   /** The upload is not open. */

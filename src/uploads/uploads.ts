@@ -3,7 +3,7 @@ import type { ContextManifest, SkippedEntry } from "../protocol/api/contexts";
 import { hashOf } from "../workspace/snapshot";
 import type { Tree } from "../workspace/types";
 import { readExactly } from "./byte-queue";
-import { commitUpload, requireBase } from "./commit-upload";
+import { commitUpload, requireBase, updateRecord } from "./commit-upload";
 import type { ContextStore, Owner } from "./context-store";
 import { abandon, eraseIfGone } from "./erase-uploads";
 import {
@@ -20,6 +20,7 @@ import type { ArchiveEntry } from "./read-tar";
 import { UploadRefusal } from "./refusals";
 import { charge, ownBytes } from "./storage-account";
 import { manifestOfBase, readManifest } from "./stored-manifest";
+import { combineRecords } from "./records";
 import { isStored, packStore, storedContents } from "./stored-packs";
 import { TreeBuilder, treeBytes } from "./tree-builder";
 
@@ -50,8 +51,11 @@ export async function putManifest(
   const tree = treeOf(manifest);
   const counts = { files: tree.size, bytes: treeBytes(tree), skipped: [] };
   const hash = await treeHash(tree);
+  const includes = manifest.includes ?? [];
+  combineRecords([], includes); // refuses a record that is too large before anything is stored
   const newest = await store.index.newest(owner.tenant, owner.name);
-  if (newest?.treeHash === hash)
+  const isUnchanged = newest !== null && newest.treeHash === hash;
+  if (isUnchanged && (await updateRecord(store, { ...owner, id: newest.id }, includes)))
     return { ...counts, version: newest.id, status: "unchanged", missing: [] };
   requireBase(manifest.base_version, newest?.id ?? null);
   const { id: version, builtOn } = await store.index.begin({
@@ -69,7 +73,13 @@ export async function putManifest(
   if (missing.length > 0) return { ...counts, version, status: "uploading", missing };
   const complete = { version, builtOn, manifest: stored, stored: contents };
   try {
-    await commitUpload(store, owner, { ...complete, tree, hash, base: manifest.base_version });
+    await commitUpload(store, owner, {
+      ...complete,
+      tree,
+      hash,
+      base: manifest.base_version,
+      includes,
+    });
   } catch (error) {
     await eraseIfGone(store, upload);
     throw error;

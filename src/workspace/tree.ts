@@ -37,6 +37,13 @@ export function diffTrees(from: Tree, to: Tree): TreeChanges {
   return byPath(changes);
 }
 
+/**
+ * Combines two changes whose base is not known; `later` replaces `earlier`. May list a path that is
+ * equal to the base.
+ */
+export const combineChanges = (earlier: TreeChanges, later: TreeChanges): TreeChanges =>
+  byPath([...earlier, ...later]);
+
 /** Combines two changes; `later` replaces `earlier`. Omits paths that are equal to the base. */
 export function mergeChanges(base: Tree, earlier: TreeChanges, later: TreeChanges): TreeChanges {
   const merged = new Map([...earlier, ...later]);

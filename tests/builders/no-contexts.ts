@@ -43,8 +43,9 @@ export const noContexts: ContextServices & { pins: ContextPins } = {
   },
   memory: new MemoryBudget(),
   reader: { uploaded: async () => new Set(), open: async () => null },
-  pins: { take: async () => new Map(), releaseStart: refuse, release: refuse },
+  pins: { take: async () => new Map(), copy: refuse, releaseStart: refuse, release: refuse },
   store: {
+    records: { read: async () => null, replace: refuse, entriesOf: async () => new Map() },
     index: {
       begin: refuse,
       charge: refuse,

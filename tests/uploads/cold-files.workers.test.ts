@@ -2,6 +2,7 @@ import { env } from "cloudflare:workers";
 import { expect, it } from "vitest";
 import { createContextIndex } from "../../d1/context-rows";
 import { contextServices } from "../../durable-objects/shared/context-services";
+import { initialState } from "../../durable-objects/session/files/context-states";
 import { StorageQueue } from "../../durable-objects/session/files/storage-queue";
 import { SessionContexts } from "../../durable-objects/session/files/session-contexts";
 import type { Bucket } from "../../r2-layout/bucket";
@@ -71,7 +72,7 @@ async function searchVersion(
     tenant: TENANT,
     storageQueue: new StorageQueue(),
   });
-  await contexts.load([{ name, version }]);
+  await contexts.load(1, [initialState(name, version, null)]);
   const tree = contexts.tree({ name, version }) ?? new Map();
   const files = new StagedFiles({
     workspace: new Map(),

@@ -205,6 +205,24 @@ describe("a tool reads earlier turns, of which it loads one tree at a time", () 
   });
 });
 
+describe("a tool that would change earlier turns", () => {
+  it.each([
+    { tool: "write_file", args: { path: "/turns/turn_1/a.txt", content: "x" } },
+    { tool: "edit_file", args: { path: SITE, old_string: "two", new_string: "x" } },
+    { tool: "move_file", args: { source: "/turns/turn_1/a.txt", destination: "x" } },
+    { tool: "copy_file", args: { source: "a.txt", destination: "/turns/turn_1/x" } },
+    { tool: "delete_file", args: { path: "/turns/turn_1" } },
+  ])("is refused: $tool $args", async ({ tool, args }) => {
+    const fileTool = fileTools().find(({ spec }) => spec.name === tool);
+    if (!fileTool) throw new Error(`there is no tool ${tool}`);
+    const result = await runTool(fileTool, args, (await Rig.of(TURNS)).open());
+    expect(result).toMatchObject({
+      outcome: "error",
+      text: expect.stringContaining("is from an earlier turn and cannot be changed"),
+    });
+  });
+});
+
 describe("the name of a turn", () => {
   it.each([1, 9, 30, 1_000])("is read as the number %i", (turn) => {
     expect(turnNumber(turnName(turn))).toBe(turn);

@@ -1,15 +1,23 @@
 import { acceptAttachments } from "../../../src/agents/attached";
+import {
+  grantedWorkspaces,
+  type RequestGrant,
+  withGrants,
+} from "../../../src/config/granted-contexts";
 import type { Team } from "../../../src/config/team";
 import { type QuestionAttachments, turnRefusal } from "../../../src/coordination";
 import type { Env } from "../../../src/env";
-import type { PinnedContext } from "../../../src/protocol/events";
+import type { GrantedWorkspace, PinnedContext } from "../../../src/protocol/events";
 import { contextServices } from "../../shared/context-services";
 import type { Relays } from "../calls/relays";
 import { TeamKeys } from "../calls/team-keys";
 import { attachmentStore, type Session, type SessionMeta } from "../load-session";
 import type { StartedTurn, StartRefusal, StartTurn } from "../session-api";
 import { TenantLink } from "./tenant-link";
+import { startOfContexts } from "./start-states";
 import { pinnedContexts } from "./turn-contexts";
+import type { TurnStart } from "../files/context-states";
+import { startOfTurn } from "../log/session-log";
 import type { Sql } from "../object-storage";
 
 type Options = {
@@ -32,10 +40,20 @@ type RequestedTurn = {
   attached: QuestionAttachments | null;
   tenant: string;
   sessionId: string;
+  /** Contexts that this request, or that of an earlier turn of the branch, grants to all agents. */
+  grants: readonly RequestGrant[];
 };
 
-/** A turn with the budget and the context versions that were granted to the turn. */
-type GrantedTurn = StartTurn & { contexts: readonly PinnedContext[] };
+/**
+ * A turn with the budget and the context versions that were granted to the turn. `start`: the files
+ * of the contexts at its start.
+ */
+type GrantedTurn = StartTurn & {
+  contexts: readonly PinnedContext[];
+  start: TurnStart;
+  grants: readonly RequestGrant[];
+  grantedWorkspaces: readonly GrantedWorkspace[];
+};
 /** `team`: the team of the session, if this turn creates the session; else `null`. */
 type TurnGrant = { turn: GrantedTurn; attached: QuestionAttachments | null; team: Team | null };
 
@@ -72,7 +90,8 @@ export class Admission {
     const { attached } = accepted;
     const sealedTeam = new TeamKeys(env, { tenant, session: sessionId }).seal(team);
     const link = new TenantLink(env, tenant, sessionId);
-    const requestedTurn = { number: 1, turn, team, attached, tenant, sessionId };
+    const grants = turn.grants ?? [];
+    const requestedTurn = { number: 1, turn, team, attached, tenant, sessionId, grants };
     const granted = await this.#grant(link, requestedTurn);
     // Another request may have created the session in the meantime, or erased it.
     if (isErased()) return this.#releaseErased(link, requestedTurn);
@@ -98,7 +117,9 @@ export class Admission {
     const { attached } = accepted;
     const number = coordinator.state.turns + 1;
     const link = new TenantLink(env, tenant, sessionId);
-    const requestedTurn = { number, turn, team, attached, tenant, sessionId };
+    const parent = startOfTurn(session.log, turn.parentTurn ?? number - 1);
+    const grants = turn.grants ?? parent?.grants ?? [];
+    const requestedTurn = { number, turn, team, attached, tenant, sessionId, grants };
     const granted = await this.#grant(link, requestedTurn);
     if (!granted.ok) return granted;
     if (isErased()) return this.#releaseErased(link, requestedTurn);
@@ -114,18 +135,19 @@ export class Admission {
    * Pins the turn's contexts, reserves its place and budget with the tenant, and stores its
    * attachments for its calls. Returns the granted turn, or why the turn may not start.
    */
-  async #grant(
-    link: TenantLink,
-    { number, turn, team, attached, tenant, sessionId }: RequestedTurn,
-  ) {
+  async #grant(link: TenantLink, requestedTurn: RequestedTurn) {
+    const { number, turn, attached, tenant, sessionId, grants } = requestedTurn;
     const { env, relays, current, waitUntil } = this.#options;
     relays.prepare();
+    const team = withGrants(requestedTurn.team, grants);
     const pinned = await pinnedContexts(
       contextServices(env).pins,
       { tenant, session: sessionId, turn: number },
       team,
     );
     if (!pinned.ok) return pinned;
+    const started = await this.#startOf(requestedTurn, pinned);
+    if (!started.ok) return started;
     const history = () => current()?.queries.history(turn.parentTurn ?? number - 1) ?? [];
     const granted = await link.ask(number, { turn, team, attached, history });
     if (!granted.ok) waitUntil(pinned.release());
@@ -139,8 +161,51 @@ export class Admission {
     const costCap = granted.maxCostUsd === null ? {} : { max_cost_usd: granted.maxCostUsd };
     return {
       ok: true,
-      turn: { ...turn, budget: { ...turn.budget, ...costCap }, contexts: pinned.contexts },
+      turn: {
+        ...{ ...turn, budget: { ...turn.budget, ...costCap } },
+        ...{ contexts: pinned.contexts, start: started.start, grants },
+        grantedWorkspaces: grants.length > 0 ? grantedWorkspaces(requestedTurn.team, team) : [],
+      },
     } as const;
+  }
+
+  /**
+   * Computes the files of the turn's contexts at its start, and pins the older versions that store
+   * some of them. Releases all pins if the turn is refused.
+   */
+  async #startOf(
+    { number, turn, tenant, sessionId }: RequestedTurn,
+    pinned: Extract<Awaited<ReturnType<typeof pinnedContexts>>, { ok: true }>,
+  ) {
+    const { env, current, waitUntil } = this.#options;
+    const { reader, records, pins } = contextServices(env);
+    const workspaces = current()?.workspaces;
+    const parent = number === 1 ? null : (turn.parentTurn ?? number - 1);
+    try {
+      const started = await startOfContexts(
+        {
+          ...{ reader, records, states: workspaces?.contextStates ?? null },
+          isKept: (hash) => workspaces?.isKept(hash) ?? false,
+        },
+        {
+          ...{ tenant, sessionId, parent, contexts: pinned.contexts },
+          ...(turn.conflictWinner && { winner: turn.conflictWinner }),
+        },
+      );
+      if (!started.ok) waitUntil(pinned.release());
+      else
+        await pins.copy(
+          { tenant, session: sessionId, turn: number },
+          pinned.start,
+          started.start.states.flatMap(({ context, sources }) =>
+            [...new Set(sources.values())].map((version) => ({ context, version })),
+          ),
+        );
+      return started;
+    } catch (error) {
+      waitUntil(pinned.release());
+      throw error;
+    }
   }
 
   /** Releases the place of a turn whose session was erased, and removes its attachments. */
@@ -173,11 +238,13 @@ export class Admission {
     return row ? { ok: true, turn: row.turn } : null;
   }
 
-  #start({ coordinator }: Session, { turn, attached, team }: TurnGrant): StartedTurn {
-    const { question, budget, timeoutMs, contexts } = turn;
+  #start({ coordinator, workspaces }: Session, { turn, attached, team }: TurnGrant): StartedTurn {
+    const { question, budget, timeoutMs, contexts, grants, grantedWorkspaces } = turn;
     const latest = coordinator.state.turns === 0 ? null : coordinator.state.turns;
     const parentTurn = turn.parentTurn ?? latest;
     const rules = team?.rules ?? null;
+    // No `await` until the turn is stored, so the platform stores all writes or none.
+    workspaces.contextStates.begin(coordinator.state.turns + 1, turn.start);
     coordinator.handle({
       type: "turn_requested",
       rules,
@@ -187,8 +254,9 @@ export class Admission {
       budget,
       timeoutMs,
       contexts,
+      grants: [...grants],
+      grantedWorkspaces,
     });
-    // No `await` since the turn was stored, so the platform stores both writes or neither.
     if (turn.startId !== undefined) {
       this.#options.sql.exec(
         "INSERT INTO starts (id, turn) VALUES (?, ?)",

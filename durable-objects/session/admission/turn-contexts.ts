@@ -12,8 +12,16 @@ export type ContextRefusal =
   | { ok: false; code: "context_missing"; names: string[] }
   | { ok: false; code: "context_too_large"; files: number; most: number };
 
-/** `release` releases the pinned versions; to be called if the turn does not start. */
-type PinnedContexts = { ok: true; contexts: PinnedContext[]; release: () => Promise<void> };
+/**
+ * `start` identifies the pins of this attempt to start the turn. `release` releases them; to be
+ * called if the turn does not start.
+ */
+type PinnedContexts = {
+  ok: true;
+  contexts: PinnedContext[];
+  start: string;
+  release: () => Promise<void>;
+};
 
 /**
  * Pins the newest versions of the contexts that the team uses, or returns why the turn cannot have
@@ -31,7 +39,7 @@ export async function pinnedContexts(
   const versionIds = new Map([...newest].map(([name, { id }]) => [name, id]));
   const pinned = pinContexts(grants, versionIds);
   const files = [...newest.values()].reduce((sum, version) => sum + version.files, 0);
-  if (pinned.ok && files <= MOST_CONTEXT_FILES) return { ...pinned, release };
+  if (pinned.ok && files <= MOST_CONTEXT_FILES) return { ...pinned, start: startId, release };
   await release();
   return pinned.ok
     ? { ok: false, code: "context_too_large", files, most: MOST_CONTEXT_FILES }

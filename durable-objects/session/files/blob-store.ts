@@ -136,10 +136,10 @@ export class BlobStore implements BlobSource {
     );
   }
 
-  /** All working copies. */
-  workingCopies(): WorkingCopy[] {
+  /** The working copies that may be deleted. Those that `keep` has named are not included. */
+  deletableCopies(): WorkingCopy[] {
     const query =
-      "SELECT hash, bytes IS NULL AS spilled, EXISTS (SELECT 1 FROM stored_blobs WHERE stored_blobs.hash = blobs.hash) AS stored FROM blobs";
+      "SELECT blobs.hash AS hash, bytes IS NULL AS spilled, EXISTS (SELECT 1 FROM stored_blobs WHERE stored_blobs.hash = blobs.hash) AS stored FROM deletable_blobs CROSS JOIN blobs ON blobs.hash = deletable_blobs.hash";
     const rows = this.#options.sql
       .exec<{ hash: string; spilled: number; stored: number }>(query)
       .toArray();
@@ -148,6 +148,27 @@ export class BlobStore implements BlobSource {
       spilled: spilled === 1,
       stored: stored === 1,
     }));
+  }
+
+  /**
+   * Keeps the working copies of these contents as long as the session. To be called inside a
+   * transaction.
+   */
+  keep(hashes: Iterable<string>): void {
+    for (const hash of hashes)
+      this.#options.sql.exec("DELETE FROM deletable_blobs WHERE hash = ?", hash);
+  }
+
+  /**
+   * Like `keep`, but only the first call in the session has an effect. To be called inside a
+   * transaction.
+   */
+  keepOnce(hashesOf: () => Iterable<string>): void {
+    const { sql } = this.#options;
+    const flag = "SELECT 1 FROM meta WHERE key = 'kept_contexts'";
+    if (sql.exec(flag).toArray().length > 0) return;
+    this.keep(hashesOf());
+    sql.exec("INSERT INTO meta (key, value) VALUES ('kept_contexts', '1')");
   }
 
   /**
@@ -182,9 +203,14 @@ export class BlobStore implements BlobSource {
    */
   drop(hash: string): void {
     this.#options.sql.exec("DELETE FROM blobs WHERE hash = ?", hash);
+    this.#options.sql.exec("DELETE FROM deletable_blobs WHERE hash = ?", hash);
   }
 
   #insert(hash: string, size: number, bytes: Uint8Array | null): void {
+    this.#options.sql.exec(
+      "INSERT INTO deletable_blobs (hash) SELECT ?1 WHERE NOT EXISTS (SELECT 1 FROM blobs WHERE hash = ?1) ON CONFLICT DO NOTHING",
+      hash,
+    );
     this.#options.sql.exec(
       "INSERT INTO blobs (hash, size, bytes) VALUES (?, ?, ?) ON CONFLICT DO NOTHING",
       ...[hash, size, bytes],

@@ -4,19 +4,22 @@ import {
   type SessionObjects,
   type SessionPlace,
 } from "../../../r2-layout/session-files";
+import { protectedPathsOf } from "../../../src/config/granted-contexts";
 import type { Team } from "../../../src/config/team";
 import { byteLength } from "../../../src/coordination/byte-length";
+import type { PinnedContext } from "../../../src/protocol/events";
 import type { ContextPins } from "../../../src/uploads/context-index";
 import type { ContextReader } from "../../../src/uploads/context-reader";
 import { logError } from "../../../src/redaction/log";
 import { BlobStore } from "./blob-store";
 import { StorageQueue } from "./storage-queue";
 import { ContextChanges } from "./context-changes";
+import { ContextStates } from "./context-states";
 import { type FileJob, FileJobs, type ReleasePins } from "./file-jobs";
 import { Outbox } from "../log/outbox";
 import type { ObjectStorage, Sql } from "../object-storage";
 import { RoundChanges } from "./round-changes";
-import type { SessionLog } from "../log/session-log";
+import { type SessionLog, startOfTurn } from "../log/session-log";
 import { SessionContexts } from "./session-contexts";
 import { type TurnEnds, SnapshotStore } from "./snapshot-store";
 import { TurnTrees } from "./turn-trees";
@@ -36,6 +39,8 @@ type FileOptions = {
   stored?: () => Promise<void>;
 };
 type TurnLookups = TurnEnds & {
+  /** The contexts in the `turn.started` of a turn. */
+  pinnedIn: (turn: number) => readonly Pick<PinnedContext, "name" | "version">[];
   /** The latest turn; `null` before the first. */
   latest: () => { turn: number; isRunning: boolean } | null;
 };
@@ -43,18 +48,21 @@ type TurnLookups = TurnEnds & {
 /** The stores of a session's files, over its tables and its prefix in R2. */
 export function fileStores(
   { storage, bucket, place, pins, storageQueue = new StorageQueue(), stored }: FileOptions,
-  { latest, ...turnEnds }: TurnLookups,
+  { latest, pinnedIn, ...turnEnds }: TurnLookups,
 ) {
   const { sql } = storage;
   const objects = countedObjects(new SessionFiles(bucket, place), sql);
   const blobs = new BlobStore({ sql, objects, storageQueue });
   const snapshots = new SnapshotStore(sql, turnEnds);
   const contextChanges = new ContextChanges(sql);
+  const { completedWith } = turnEnds;
+  const contextStates = new ContextStates(sql, contextChanges, { completedWith, pinnedIn });
   const outbox = new Outbox<FileJob>(sql, "file_duties");
   const transaction = (work: () => void) => storage.transactionSync(work);
   const release: ReleasePins = (turn, keptVersions) =>
     pins.release({ ...place, turn }, keptVersions);
-  const stores = { blobs, snapshots, contextChanges, objects, storageQueue, outbox };
+  const contextStores = { contextChanges, contextStates };
+  const stores = { blobs, snapshots, ...contextStores, objects, storageQueue, outbox };
   const jobs = new FileJobs({
     ...stores,
     transaction,
@@ -63,9 +71,9 @@ export function fileStores(
     now: () => Date.now(),
     session: place.session,
     ...(stored && { stored }),
-    completedWith: turnEnds.completedWith,
+    completedWith,
   });
-  return { storageQueue, blobs, snapshots, contextChanges, outbox, jobs };
+  return { storageQueue, blobs, snapshots, ...contextStores, outbox, jobs };
 }
 
 type Options = Omit<FileOptions, "pins"> & {
@@ -92,6 +100,7 @@ export function sessionWorkspaces({
     {
       parentOf,
       completedWith: (turn) => log.completedWith(turn),
+      pinnedIn: (turn) => pinnedIn(log, turn),
       latest: () => log.latest(),
     },
   );
@@ -106,8 +115,14 @@ export function sessionWorkspaces({
     contexts: sessionContexts,
     turns: new TurnTrees({ ...stores, contexts: sessionContexts, parentOf }),
     settingsOf: (agent) => team.agents[agent]?.workspace,
+    protectedPathsOf: (agent, name) => protectedPathsOf(team, agent, name),
     close: () => storageQueue.close(),
   });
+}
+
+/** The contexts in the `turn.started` of a turn; empty if there is no such turn. */
+function pinnedIn(log: SessionLog, turn: number): readonly PinnedContext[] {
+  return startOfTurn(log, turn)?.contexts ?? [];
 }
 
 /**

@@ -5,14 +5,15 @@ import { chunks } from "../log/chunks";
 import type { Sql } from "../object-storage";
 
 /**
- * The changes that a presenter made to one context. `version`: the pinned version that the changes
- * apply to.
+ * The state of one context with a final text: the whole difference from its pinned version. It
+ * includes the difference that the turn started with.
  */
 export type ChangeSet = { context: string; version: string; changes: TreeChanges };
 
 /**
- * The changes that presenters made to the user's contexts, stored with their final texts. Only the
- * latest final text of a turn counts, so each final text replaces the turn's change sets.
+ * The states of the user's contexts as presenters left them, stored with their final texts. Only
+ * the latest final text of a turn counts, so each final text replaces the turn's change sets. Turns
+ * of older versions of the service have no change set for a context that was not changed.
  */
 export class ContextChanges {
   readonly #sql: Sql;
@@ -41,18 +42,18 @@ export class ContextChanges {
     });
   }
 
-  /**
-   * Hashes of all contents in the change sets of the turns for which `includesTurn` returns true.
-   */
-  hashes(includesTurn: (turn: number) => boolean): Set<string> {
-    const turns = this.#sql
-      .exec<{ turn: number }>("SELECT DISTINCT turn FROM context_changes")
-      .toArray();
-    const includedTurns = turns.filter(({ turn }) => includesTurn(turn));
-    const entries = includedTurns.flatMap(({ turn }) =>
-      this.#read(turn).flatMap(({ changes }) => [...changes.values()]),
-    );
+  /** Hashes of all contents in a turn's change sets. */
+  hashes(turn: number): Set<string> {
+    const entries = this.of(turn).flatMap(({ changes }) => [...changes.values()]);
     return new Set(entries.flatMap((entry) => (entry === null ? [] : [entry.hash])));
+  }
+
+  /** Numbers of the turns that have change sets. */
+  turns(): number[] {
+    return this.#sql
+      .exec<{ turn: number }>("SELECT DISTINCT turn FROM context_changes")
+      .toArray()
+      .map(({ turn }) => turn);
   }
 
   /** Replaces a turn's change sets. To be called inside the transaction of the final text. */

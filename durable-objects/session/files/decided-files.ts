@@ -2,11 +2,11 @@ import { indexOf, runningTurn, type Step, type TurnState } from "../../../src/co
 import type { PayloadFiles, ResultFile } from "../../../src/engine/ports";
 import type { SessionEvent } from "../../../src/protocol/events";
 import { handedOver } from "../../../src/workspace/workspace-facts";
-import { contextsOf } from "../../../src/workspace/mounts";
-import { EMPTY_TREE } from "../../../src/workspace/tree";
+import { combineChanges, mergeChanges } from "../../../src/workspace/tree";
 import type { Outbox } from "../log/outbox";
 import type { BlobStore } from "./blob-store";
 import type { ChangeSet, ContextChanges } from "./context-changes";
+import type { ContextStates } from "./context-states";
 import type { FileJob } from "./file-jobs";
 import {
   type PendingFiles,
@@ -23,6 +23,7 @@ import {
   withTextFile,
 } from "./files-entry";
 import type { RoundChanges } from "./round-changes";
+import type { SessionContexts } from "./session-contexts";
 import type { SnapshotStore } from "./snapshot-store";
 import type { WorkspaceTrees } from "./workspace-trees";
 
@@ -30,7 +31,9 @@ type Options = {
   trees: WorkspaceTrees;
   blobs: BlobStore;
   changes: RoundChanges;
+  contexts: Pick<SessionContexts, "pinnedTree">;
   contextChanges: ContextChanges;
+  contextStates: ContextStates;
   snapshots: SnapshotStore;
   outbox: Outbox<FileJob>;
 };
@@ -108,8 +111,10 @@ export class DecidedFiles {
    * inside the transaction of the turn's end.
    */
   end({ turn, hasChanges, hasContexts }: EndedTurn): void {
-    const { blobs, changes, outbox } = this.#options;
+    const { blobs, changes, contextChanges, outbox } = this.#options;
     changes.forget(turn);
+    // A later turn may start from these states, and clients may fetch them at any time.
+    if (hasChanges && hasContexts) blobs.keep(contextChanges.hashes(turn));
     if (hasContexts) outbox.add({ type: "release_contexts", turn, hasChanges });
     if (blobs.hasWorkingCopies()) outbox.add({ type: "tidy" });
   }
@@ -134,15 +139,21 @@ export class DecidedFiles {
   }
 
   /**
-   * The changes that the presenter made to the contexts that it may change. `changed`: its pending
-   * changes. `id`: the presenter's id.
+   * The states of the turn's contexts with a final text: the differences that the turn started with,
+   * and the presenter's changes. `changed`: its pending changes. `id`: the presenter's id.
    */
   #changeSets(turn: TurnState, id: string, changed: RoundEdit | null): ChangeSet[] {
-    const agent = indexOf(turn, id);
-    const edits = this.#options.trees.contextEdits(turn, placeOf(turn, agent), changed);
-    return contextsOf(turn, agent).flatMap(({ name, version }) => {
-      const changes = edits.get(name) ?? EMPTY_TREE;
-      return changes.size > 0 ? [{ context: name, version, changes }] : [];
+    if (!turn.contexts) return [];
+    const { trees, contexts, contextStates } = this.#options;
+    const edits = trees.contextEdits(turn, placeOf(turn, indexOf(turn, id)), changed);
+    return contextStates.start(turn.number).states.map(({ context, version, changes: earlier }) => {
+      const later = edits.get(context);
+      if (!later || later.size === 0) return { context, version, changes: earlier };
+      const pinned = contexts.pinnedTree({ name: context, version });
+      const changes = pinned
+        ? mergeChanges(pinned, earlier, later)
+        : combineChanges(earlier, later);
+      return { context, version, changes };
     });
   }
 }

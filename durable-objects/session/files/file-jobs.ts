@@ -11,6 +11,7 @@ import { logError } from "../../../src/redaction/log";
 import { type BlobStore, LostContents } from "./blob-store";
 import type { StorageQueue } from "./storage-queue";
 import type { ContextChanges } from "./context-changes";
+import type { ContextStates } from "./context-states";
 import type { DeliveryResult } from "../log/outbox-worker";
 import type { Outbox } from "../log/outbox";
 import type { SnapshotPlace, SnapshotStore } from "./snapshot-store";
@@ -29,7 +30,10 @@ export type FileJob =
   | ({ type: "upload_result"; name: string; hash: string } & MissCount)
   /** Deletes working copies that nothing needs, after a turn has ended. */
   | { type: "tidy" }
-  /** Releases the context versions of a turn, except those that its changes refer to. */
+  /**
+   * Releases the context versions that refused starts of a turn have pinned. `hasChanges`: not used
+   * any more.
+   */
   | { type: "release_contexts"; turn: number; hasChanges: boolean }
   /** Erases contents in R2 that no row names. */
   | { type: "erase_blobs"; hashes: string[] };
@@ -50,6 +54,7 @@ type Options = {
   blobs: BlobStore;
   snapshots: SnapshotStore;
   contextChanges: ContextChanges;
+  contextStates: Pick<ContextStates, "start">;
   objects: SessionObjects;
   storageQueue: StorageQueue;
   outbox: Outbox<FileJob>;
@@ -225,8 +230,8 @@ export class FileJobs {
    * - Working copies of discarded rounds are deleted.
    * - Of the contents in snapshots, only the files of the latest result keep a working copy,
    *   because the next turn begins with them.
-   * - Changes of completed turns to contexts are kept as long as the session: they are stored
-   *   nowhere else and may be fetched at any time.
+   * - Contents of completed turns' states of contexts are not examined: they are kept as long as
+   *   the session, because they are stored nowhere else and may be fetched at any time.
    *
    * Does nothing while a turn runs: the end of the turn adds another `tidy` job.
    */
@@ -235,17 +240,15 @@ export class FileJobs {
     const { turn, isRunning } = this.#options.latestTurn() ?? { turn: 0, isRunning: false };
     if (isRunning) return "done";
     const pendingHashes = this.#pendingHashes();
-    const contextHashes = this.#options.contextChanges.hashes(
-      (number) => this.#options.completedWith(number) !== null,
-    );
     const nextTurnHashes = new Set(
       [...this.#options.snapshots.baseOfNext(turn).values()].map(({ hash }) => hash),
     );
     const hashesToErase: string[] = [];
     transaction(() => {
-      for (const { hash, spilled, stored } of blobs.workingCopies()) {
+      this.#keepOldChanges();
+      for (const { hash, spilled, stored } of blobs.deletableCopies()) {
         const isNextTurns = stored && !spilled && nextTurnHashes.has(hash);
-        if (pendingHashes.has(hash) || contextHashes.has(hash) || isNextTurns) continue;
+        if (pendingHashes.has(hash) || isNextTurns) continue;
         blobs.drop(hash);
         if (spilled && !stored) hashesToErase.push(hash);
       }
@@ -257,15 +260,31 @@ export class FileJobs {
   }
 
   /**
-   * Releases the context versions of a turn. A client that applies the turn's changes needs the
-   * versions that they refer to, so these versions stay pinned as long as the session.
+   * Releases the context versions that a turn does not use. The versions that its states are based
+   * on stay pinned as long as the session: later turns are merged with them, and clients compare
+   * them with their files.
    */
-  #release({ turn, hasChanges }: { turn: number; hasChanges: boolean }): Promise<void> {
-    const { contextChanges, release } = this.#options;
-    const changeSets = hasChanges ? contextChanges.of(turn) : [];
-    return release(
-      turn,
-      changeSets.map(({ context, version }) => ({ context, version })),
+  #release({ turn }: { turn: number }): Promise<void> {
+    const { contextStates, release } = this.#options;
+    const used = contextStates
+      .start(turn)
+      .states.flatMap(({ context, version, sources }) =>
+        [...new Set([version, ...sources.values()])].map((one) => ({ context, version: one })),
+      );
+    return release(turn, used);
+  }
+
+  /**
+   * Keeps the contents of completed turns that an older version of the service has stored. It did
+   * not keep them at the turn's end, but looked them up in each job.
+   */
+  #keepOldChanges(): void {
+    const { blobs, contextChanges, completedWith } = this.#options;
+    blobs.keepOnce(() =>
+      contextChanges
+        .turns()
+        .filter((turn) => completedWith(turn) !== null)
+        .flatMap((turn) => [...contextChanges.hashes(turn)]),
     );
   }
 

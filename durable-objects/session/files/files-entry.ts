@@ -54,7 +54,7 @@ export type FilesEntry = {
   frozen: readonly FrozenTree[];
   /** The file of a final text that is too long to be shown whole; `null` if there is none. */
   finalText: ResultFile | null;
-  /** The presenter's changes to contexts; `null` if there is no new final text. */
+  /** The states of contexts with a new final text; `null` if there is no new final text. */
   presented: { turn: number; sets: readonly ChangeSet[] } | null;
   /** The turn that ends; `null` if none ends. */
   ended: EndedTurn | null;

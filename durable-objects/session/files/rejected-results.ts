@@ -13,7 +13,7 @@ import type { SnapshotStore } from "./snapshot-store";
 
 type Options = {
   snapshots: Pick<SnapshotStore, "read">;
-  contexts: Pick<SessionContexts, "tree">;
+  contexts: Pick<SessionContexts, "pinnedTree">;
   contextChanges: Pick<ContextChanges, "of">;
 };
 
@@ -54,7 +54,7 @@ export class RejectedResults {
     const visible = new Set(contextsOf(turn, agent).map(({ name }) => name));
     const changeSets = contextChanges.of(turn.number).filter(({ context }) => visible.has(context));
     const files = changeSets.flatMap(({ context: name, version, changes }) => {
-      const pinnedTree = contexts.tree({ name, version }) ?? EMPTY_TREE;
+      const pinnedTree = contexts.pinnedTree({ name, version }) ?? EMPTY_TREE;
       return [...applyChanges(pinnedTree, changes)].map(
         ([path, entry]) => [`${CHANGED_CONTEXTS}/${name}/${path}`, entry] as const,
       );

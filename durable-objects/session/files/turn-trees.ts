@@ -8,14 +8,15 @@ import {
 import { contextsOf } from "../../../src/workspace/mounts";
 import { applyChanges, EMPTY_TREE } from "../../../src/workspace/tree";
 import type { FileEntry, Tree, TurnTree } from "../../../src/workspace/types";
-import type { ChangeSet, ContextChanges } from "./context-changes";
+import type { ContextState, ContextStates } from "./context-states";
+import { OlderContexts } from "./older-contexts";
 import type { Pin, SessionContexts } from "./session-contexts";
 import type { SnapshotStore } from "./snapshot-store";
 
 type Options = {
   snapshots: Pick<SnapshotStore, "treeAfter">;
-  contexts: Pick<SessionContexts, "older" | "read">;
-  contextChanges: Pick<ContextChanges, "of">;
+  contexts: Pick<SessionContexts, "openVersion" | "readVersion" | "runRead">;
+  contextStates: Pick<ContextStates, "endOf" | "namesIn">;
   /** See `TurnEnds`. */
   parentOf: (turn: number) => number | null;
 };
@@ -26,9 +27,17 @@ type Ancestors = {
   /** The oldest first. */
   numbers: ReadonlySet<number>;
   contextNames: Map<number, readonly string[]>;
-  /** The versions of contexts whose files agents have read below `/turns`. */
-  usedPins: Map<string, Pin>;
+  /**
+   * The versions of contexts whose files agents have read below `/turns`, by name and id. The
+   * version that was read last is last.
+   */
+  versions: Map<string, Pin>;
+  /** The versions that store contents of such states, by hash. See `ContextState`. */
+  sources: Map<string, Pin>;
 };
+
+/** `pin`: the version of a context that the tree is based on; `null` for a turn's result. */
+type LoadedTree = { tree: Tree; pin: Pin | null };
 
 /**
  * The trees that agents see below `/turns`: the results of the turns that the running turn
@@ -37,12 +46,14 @@ type Ancestors = {
  */
 export class TurnTrees {
   readonly #options: Options;
+  readonly #older: OlderContexts;
   /** Loaded trees. The tree that was used first is first. */
-  readonly #loaded = new Map<string, Tree>();
+  readonly #loaded = new Map<string, LoadedTree>();
   #ancestors: Ancestors | null = null;
 
   constructor(options: Options) {
     this.#options = options;
+    this.#older = new OlderContexts(options.contexts);
   }
 
   /** The earlier turns that an agent sees; `null` in a first turn. */
@@ -56,12 +67,16 @@ export class TurnTrees {
       contextsOf: (name) =>
         this.#contextNames(ancestors, turnNumber(name) ?? 0).filter((one) => visible.has(one)),
       withTree: async <T>(place: TurnTree, act: () => T): Promise<Awaited<T>> => {
-        const tree = await this.#load(ancestors, place);
+        const loaded = this.#loaded.get(keyOf(place)) ?? (await this.#load(ancestors, place));
         // Synchronous from here until `act` begins: a concurrent read may replace the tree later.
-        this.#keep(place, tree);
+        this.#keep(ancestors, place, loaded);
         return await act();
       },
-      tree: (place) => this.#loaded.get(keyOf(place)) ?? EMPTY_TREE,
+      tree: (place) => {
+        const loaded = this.#loaded.get(keyOf(place));
+        if (!loaded) throw new Error(`${keyOf(place)} is read outside of withTree`);
+        return loaded.tree;
+      },
     };
   }
 
@@ -70,10 +85,12 @@ export class TurnTrees {
    * `null` if none of them has the contents. Throws `FileError` if a version cannot be read now.
    */
   async contents(entry: FileEntry): Promise<Uint8Array | null> {
-    const { contexts } = this.#options;
-    for (const pin of this.#ancestors?.usedPins.values() ?? []) {
-      const version = await contexts.older(pin);
-      if (version.has(entry.hash)) return contexts.read(entry, version);
+    const { versions, sources } = this.#ancestors ?? noAncestors();
+    const source = sources.get(entry.hash);
+    if (source) return this.#options.contexts.readVersion(source, entry);
+    for (const pin of [...versions.values()].reverse()) {
+      const version = await this.#older.open(pin);
+      if (version.has(entry.hash)) return version.read(entry);
     }
     return null;
   }
@@ -85,50 +102,50 @@ export class TurnTrees {
     for (let parent = parentOf(turn); parent !== null; parent = parentOf(parent))
       numbers.unshift(parent);
     this.#loaded.clear();
-    this.#ancestors = {
-      turn,
-      numbers: new Set(numbers),
-      contextNames: new Map(),
-      usedPins: new Map(),
-    };
+    this.#ancestors = { ...noAncestors(), turn, numbers: new Set(numbers) };
     return this.#ancestors;
   }
 
   #contextNames({ contextNames }: Ancestors, turn: number): readonly string[] {
-    const names = contextNames.get(turn) ?? this.#statesOf(turn).map(({ context }) => context);
+    const names = contextNames.get(turn) ?? this.#options.contextStates.namesIn(turn);
     contextNames.set(turn, names);
     return names;
   }
 
-  async #load({ usedPins }: Ancestors, place: TurnTree): Promise<Tree> {
-    const loaded = this.#loaded.get(keyOf(place));
-    if (loaded) return loaded;
+  async #load({ sources }: Ancestors, place: TurnTree): Promise<LoadedTree> {
+    const { snapshots, contextStates } = this.#options;
     const number = turnNumber(place.turn) ?? 0;
-    if (place.context === null) return this.#options.snapshots.treeAfter(number);
-    const state = this.#stateOf(number, place.context);
-    if (!state) return EMPTY_TREE;
-    const pin = { name: state.context, version: state.version };
-    usedPins.set(`${pin.name} ${pin.version}`, pin);
-    const { tree } = await this.#options.contexts.older(pin);
-    return state.changes.size === 0 ? tree : applyChanges(tree, state.changes);
+    if (place.context === null) return { tree: snapshots.treeAfter(number), pin: null };
+    const state = contextStates.endOf(number, place.context);
+    if (!state) return { tree: EMPTY_TREE, pin: null };
+    for (const [hash, version] of state.sources) sources.set(hash, pinOf(state, version));
+    const pin = pinOf(state, state.version);
+    const { tree } = await this.#older.open(pin);
+    return { tree: state.changes.size === 0 ? tree : applyChanges(tree, state.changes), pin };
   }
 
-  #keep(place: TurnTree, tree: Tree): void {
-    const key = keyOf(place);
-    this.#loaded.delete(key);
-    this.#loaded.set(key, tree);
+  /** Notes that a tree is used now, and drops the tree that was used longest ago. */
+  #keep({ versions }: Ancestors, place: TurnTree, loaded: LoadedTree): void {
+    useLast(this.#loaded, keyOf(place), loaded);
     const [oldest] = this.#loaded.keys();
     if (this.#loaded.size > MOST_LOADED_TURNS && oldest !== undefined) this.#loaded.delete(oldest);
-  }
-
-  #stateOf(turn: number, context: string): ChangeSet | null {
-    return this.#statesOf(turn).find((state) => state.context === context) ?? null;
-  }
-
-  /** The states of contexts at the end of a turn. */
-  #statesOf(turn: number): readonly ChangeSet[] {
-    return this.#options.contextChanges.of(turn);
+    const { pin } = loaded;
+    if (pin) useLast(versions, `${pin.name} ${pin.version}`, pin);
   }
 }
+
+/** Makes an entry the last entry of a map. */
+function useLast<Value>(map: Map<string, Value>, key: string, value: Value): void {
+  map.delete(key);
+  map.set(key, value);
+}
+
+const noAncestors = (): Omit<Ancestors, "turn" | "numbers"> => ({
+  contextNames: new Map(),
+  versions: new Map(),
+  sources: new Map(),
+});
+
+const pinOf = ({ context }: ContextState, version: string): Pin => ({ name: context, version });
 
 const keyOf = ({ turn, context }: TurnTree): string => `${turn} ${context ?? ""}`;

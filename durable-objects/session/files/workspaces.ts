@@ -15,13 +15,15 @@ import type {
 } from "../../../src/workspace/agent-files";
 import { type ContextMount, contextsOf, peersOf } from "../../../src/workspace/mounts";
 import { readsToolResults } from "../../../src/tools/files";
+import type { ProtectedPaths } from "../../../src/workspace/permissions";
 import { StagedFiles } from "../../../src/workspace/staged-files";
 import { applyChanges, EMPTY_TREE } from "../../../src/workspace/tree";
 import { type FileEntry, FileError, type Tree } from "../../../src/workspace/types";
 import { workspaceFacts } from "../../../src/workspace/workspace-facts";
 import { type BlobStore, LostContents } from "./blob-store";
 import type { RoundPlace } from "../calls/call-store";
-import type { ChangeSet, ContextChanges } from "./context-changes";
+import type { ContextChanges } from "./context-changes";
+import type { ContextStates } from "./context-states";
 import type { DeliveryResult } from "../log/outbox-worker";
 import { DecidedFiles } from "./decided-files";
 import {
@@ -51,7 +53,10 @@ type Options = {
   contexts: SessionContexts;
   contextChanges: ContextChanges;
   turns: TurnTrees;
+  contextStates: ContextStates;
   settingsOf: (agent: number) => WorkspaceSettings | undefined;
+  /** The paths of a context that an agent may not change. */
+  protectedPathsOf: (agent: number, name: string) => ProtectedPaths;
   outbox: Outbox<FileJob>;
   jobs: FileJobs;
   /** Prevents further operations on R2; resolves when no operation is in progress. */
@@ -101,7 +106,8 @@ export class Workspaces {
    * be read now.
    */
   prepare(turn: TurnState): Promise<void> {
-    return this.#options.contexts.load(turn.contexts ?? []);
+    const { contexts, contextStates } = this.#options;
+    return contexts.load(turn.number, turn.contexts ? contextStates.start(turn.number).states : []);
   }
 
   /**
@@ -170,6 +176,11 @@ export class Workspaces {
       ? this.#trees.frozen({ turn, attempt, label: answer.snapshot })
       : (result?.tree ?? EMPTY_TREE);
     return { attempt, label, tree: [...tree].map(([path, entry]) => ({ path, ...entry })) };
+  }
+
+  /** Whether the session itself stores contents. */
+  isKept(hash: string): boolean {
+    return this.#options.blobs.isKept(hash);
   }
 
   /** Reads contents by hash. */
@@ -257,9 +268,30 @@ export class Workspaces {
     this.#decided.end(turn);
   }
 
-  /** The changes to contexts that belong to the turn's latest final text. */
-  contextChanges(turn: number): readonly ChangeSet[] {
-    return this.#options.contextChanges.of(turn);
+  /** The states of contexts at the start and at the end of each turn. */
+  get contextStates(): ContextStates {
+    return this.#options.contextStates;
+  }
+
+  /**
+   * Reads contents that the states of contexts at the end of a turn name, wherever they are stored.
+   */
+  async stateContents(turn: number, hash: string): Promise<Contents> {
+    const { blobs, contexts, contextStates } = this.#options;
+    if (blobs.has(hash)) return this.contents(hash);
+    for (const { context: name, version: base, sources, changes } of contextStates.end(turn)) {
+      const entry = [...changes.values()].find((one) => one?.hash === hash);
+      if (!entry) continue;
+      const version = sources.get(hash) ?? base;
+      try {
+        const bytes = await contexts.readVersion({ name, version }, entry);
+        return { ok: true, bytes: new Uint8Array(bytes) };
+      } catch (error) {
+        if (error instanceof FileError) return { ok: false, code: "interrupted" };
+        throw error;
+      }
+    }
+    return { ok: false, code: "file_not_found" };
   }
 
   /**
@@ -271,13 +303,12 @@ export class Workspaces {
     agent: number,
     place: RoundPlace,
   ): [string, MountedContext][] {
-    const { changes, contexts, settingsOf } = this.#options;
-    const pinned = contexts.tree({ name, version });
-    if (!pinned) return [];
+    const { changes, contexts, protectedPathsOf } = this.#options;
+    const start = contexts.tree({ name, version });
+    if (!start) return [];
     const edits = changes.ofContext(place, name);
-    const grant = settingsOf(agent)?.contexts.find((one) => one.name === name);
-    const { protectedPaths = [], teamProtectedPaths = [] } = grant ?? {};
-    const tree = edits.size === 0 ? pinned : applyChanges(pinned, edits);
+    const { protectedPaths, teamProtectedPaths = [] } = protectedPathsOf(agent, name);
+    const tree = edits.size === 0 ? start : applyChanges(start, edits);
     return [[name, { tree, writable, protectedPaths, teamProtectedPaths, limits: CONTEXT_FILES }]];
   }
 

@@ -1,6 +1,6 @@
-import { type DeltaItem, isTerminal } from "../../../src/protocol/events";
+import { type DeltaItem, type EventOf, isTerminal } from "../../../src/protocol/events";
 import type { Sql } from "../object-storage";
-import type { LogRow, NewRow } from "../streams/frames";
+import { type LogRow, type NewRow, toWire } from "../streams/frames";
 
 /**
  * The part of the log to read: the rows with `after` < `seq` ≤ `upTo`. `deltas`: whether rows of
@@ -193,4 +193,15 @@ export class SessionLog {
     this.#head += 1;
     return this.#head;
   }
+}
+
+/** The `turn.started` of a turn; `null` if there is no such turn. */
+export function startOfTurn(log: SessionLog, turn: number): EventOf<"turn.started"> | null {
+  const place = log.turn(turn);
+  if (!place) return null;
+  for (const row of log.readType(place, "turn.started")) {
+    const event = toWire(row, "");
+    if (event.type === "turn.started") return event;
+  }
+  return null;
 }

@@ -1,6 +1,6 @@
 import { loaderOf } from "../../../src/config/operator-settings";
 import type { Team } from "../../../src/config/team";
-import type { ToolListingEffect } from "../../../src/coordination";
+import { runningTurn, type ToolListingEffect } from "../../../src/coordination";
 import type { ToolSpec } from "../../../src/providers/provider";
 import { toolProblem, whyUnfit } from "../../../src/providers/tool-problems";
 import { logError } from "../../../src/redaction/log";
@@ -11,6 +11,7 @@ import { parseToolTrust } from "../../../src/tools/mcp/trust";
 import type { Tool } from "../../../src/tools/tool";
 import { readsToolResults } from "../../../src/tools/files";
 import { Mutex } from "../../../src/async/mutex";
+import { AgentToolboxes } from "./agent-toolboxes";
 import type { Containers } from "./containers";
 import type { RelaySlot, SessionInputs, SlotSource } from "../../../src/engine/ports";
 import type { Env } from "../../../src/env";
@@ -65,18 +66,15 @@ export function sessionTools({
   const shared = { large: new Mutex(), breakers: new Breakers() };
   const loader = loaderOf(env);
   const javascriptSetup = { runner: loader && javascriptRunner(loader), mutex: new Mutex() };
-  const configTools = team.agents.map((agent, index) => {
-    const rules = team.rules.agents[index]?.tools ?? [];
-    const javascript = hasJavascript(rules) ? javascriptSetup : null;
-    const readsResults = readsToolResults(rules);
-    return toolboxOf(agent, {
-      secretOf,
-      shared,
-      runner: () => containers.runnerOf(index),
-      javascript,
-      readsResults,
-    });
-  });
+  const rulesOf = (index: number) =>
+    runningTurn(session.state)?.rules.agents[index] ?? team.rules.agents[index];
+  const configTools = new AgentToolboxes(team.agents, rulesOf, (agent, index, rules) =>
+    toolboxOf(agent, {
+      ...{ secretOf, shared, runner: () => containers.runnerOf(index) },
+      javascript: hasJavascript(rules) ? javascriptSetup : null,
+      readsResults: readsToolResults(rules),
+    }),
+  );
   const { trust, problems } = parseToolTrust(env.MCP_SAFE_TOOLS);
   if (team.agents.some(({ mcp }) => mcp)) for (const problem of problems) logError(problem);
   const servers = new ToolServers({
@@ -92,7 +90,7 @@ export function sessionTools({
       trust,
       tokens: new TokenStore(env, holder, sql),
       large: shared.large,
-      ownTools: (id) => configTools[team.agents.findIndex((agent) => agent.id === id)]?.length ?? 0,
+      ownTools: (id) => configTools.of(team.agents.findIndex((agent) => agent.id === id)).length,
       unfit: unfitFor(team),
       secretOf: async (name, use) => {
         const secret = await secretOf(name, use);
@@ -103,7 +101,7 @@ export function sessionTools({
     },
   });
   return {
-    toolsOf: (agent) => [...(configTools[agent] ?? []), ...servers.toolsOf(agent)],
+    toolsOf: (agent) => [...configTools.of(agent), ...servers.toolsOf(agent)],
     list: (effect, signal) => servers.list(effect, signal),
     close: () => servers.close(),
   };

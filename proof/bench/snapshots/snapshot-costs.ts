@@ -38,6 +38,7 @@ export class SnapshotCosts {
     this.#stores = fileStores(places, {
       parentOf: (turn) => (turn > 1 ? turn - 1 : null),
       completedWith: () => 1,
+      pinnedIn: () => [],
       latest: () => ({ turn: this.#turn, isRunning: false }),
     });
     // An object may be evicted between two requests.

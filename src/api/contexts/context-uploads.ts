@@ -65,6 +65,7 @@ const PUT: Operation = {
     "body_too_large",
     "request_invalid",
     "path_invalid",
+    "record_too_large",
     "context_changed",
     "upload_not_found",
     "storage_exceeded",

@@ -56,6 +56,7 @@ const BODY_CODES = [
   "budget_too_small",
   "context_missing",
   "context_too_large",
+  "context_conflicts",
   "attachment_refused",
   "attachment_not_found",
   "attachments_too_large",
@@ -154,12 +155,19 @@ function startError(refusal: StartRefusal): ApiError {
       return budgetError(refusal);
     case "context_missing": {
       const commands = refusal.names.map((name) => `\`massgen-edge push --name ${name}\``);
-      const message = `Contexts of the config are not uploaded. Run ${commands.join(", ")} in the folder to upload, then retry.`;
+      const message = `Contexts of the run are not uploaded. Run ${commands.join(", ")} in the folder to upload, then retry.`;
       return new ApiError("context_missing", message, { contexts: refusal.names });
     }
     case "context_too_large": {
-      const message = `The contexts of the config have ${refusal.files} files; the limit of a turn is ${refusal.most}. Upload fewer files, or use fewer contexts.`;
+      const message = `The contexts of the turn have ${refusal.files} files; the limit of a turn is ${refusal.most}. Upload fewer files, or use fewer contexts.`;
       return new ApiError("context_too_large", message);
+    }
+    case "context_conflicts": {
+      const { conflicts, more } = refusal;
+      const message =
+        "The turn that this one follows and a newer version of a context changed the same files. Send `context_conflicts` (`turn` or `upload`) to name the side that wins, or pull the turn's changes, resolve the conflicts and push.";
+      const members = { conflicts, ...(more > 0 && { conflicts_more: more }) };
+      return new ApiError("context_conflicts", message, members);
     }
     case "turn_running": {
       const message = `Turn ${refusal.turn} is running. Wait until it ends, or cancel it.`;
@@ -201,10 +209,10 @@ async function readTurn(context: Call, stub: SessionStub) {
   }
 }
 
-type Limits = Pick<RunRequest, "budget" | "timeout_seconds">;
+type TurnFields = Pick<RunRequest, "budget" | "timeout_seconds" | "contexts" | "context_conflicts">;
 
 function toStart(
-  body: Limits,
+  body: TurnFields,
   { text, attachments }: Question,
   parentTurn: number | null,
 ): StartTurn {
@@ -217,6 +225,10 @@ function toStart(
       ...(max_cost_usd === undefined ? {} : { max_cost_usd }),
       ...(max_tokens === undefined ? {} : { max_tokens }),
     },
+    ...(body.contexts && {
+      grants: body.contexts.map(({ name, permission = "read" }) => ({ name, permission })),
+    }),
+    ...(body.context_conflicts && { conflictWinner: body.context_conflicts }),
     timeoutMs: body.timeout_seconds === undefined ? null : Math.round(body.timeout_seconds * 1000),
   };
 }

@@ -5,7 +5,21 @@ import { firstAttempt } from "../attempt/evolve-attempt";
 import { withAudioPricing } from "../budget/audio-pricing";
 import { byteLength } from "../byte-length";
 import type { SessionState, TurnState } from "../state";
+import type { TeamRules } from "../../protocol/team";
 import { coordinationEnd } from "./timers";
+
+/** The team's rules, with the workspaces that the turn's request has granted. */
+function withWorkspaces(
+  team: TeamRules,
+  { granted_workspaces: granted }: EventOf<"turn.started">,
+): TeamRules {
+  if (!granted) return team;
+  const agents = team.agents.map((agent) => {
+    const tools = granted.find((one) => one.agent === agent.id)?.tools;
+    return tools ? { ...agent, workspace: true, tools } : agent;
+  });
+  return { ...team, agents };
+}
 
 /** The state at the start of a turn. Throws if a newer version of the service wrote the log. */
 export function startedTurn(
@@ -13,7 +27,7 @@ export function startedTurn(
   event: EventOf<"turn.started">,
 ): TurnState {
   if (!team) throw new Error("a turn without a team");
-  const rules = withAudioPricing(team, event.attachments ?? []);
+  const rules = withAudioPricing(withWorkspaces(team, event), event.attachments ?? []);
   const version = event.log_version ?? 1;
   if (version > LOG_VERSION) throw new Error(`log version ${version} is newer than ${LOG_VERSION}`);
   return {

@@ -70,6 +70,10 @@ export function startTurn(draft: Draft, input: TurnRequestInput): void {
     budget: input.budget,
     deadline_at: draft.at + (input.timeoutMs ?? rules.orchestrator_timeout_ms),
     ...(input.contexts?.length ? { contexts: [...input.contexts] } : {}),
+    ...(input.grants?.length ? { grants: input.grants } : {}),
+    ...(input.grantedWorkspaces?.length
+      ? { granted_workspaces: [...input.grantedWorkspaces] }
+      : {}),
     log_version: LOG_VERSION,
   });
   draft.add({

@@ -1,5 +1,6 @@
 import * as z from "zod";
-import { CONTEXT_LIMITS } from "../context-limits";
+import { CONTEXT_LIMITS, MAX_GRANTED_CONTEXTS, RECORD_LIMITS } from "../context-limits";
+import { IdSchema } from "./ids";
 import { listOf } from "./listing";
 import { seconds } from "./time";
 
@@ -59,6 +60,48 @@ export const ContextFileSchema = z
   .meta({ id: "ContextFile" });
 export type ContextFile = z.infer<typeof ContextFileSchema>;
 
+const recordPath = z.string().min(1).max(4_096);
+
+/** A path of a folder whose base is older than the state of the recorded turn. */
+export const RecordBaseSchema = z
+  .strictObject({
+    path: recordPath.describe("Path relative to the root of the context"),
+    sha256: HashSchema.nullable().describe(
+      "SHA-256 of the contents that the folder's file is based on; `null` if there was no file",
+    ),
+  })
+  .meta({ id: "RecordBase" });
+
+/** The turn of one session whose state of the context a version contains. */
+export const IncludedTurnSchema = z
+  .strictObject({
+    session: IdSchema.describe("Id of the session"),
+    turn: z.int().min(1).describe("Number of the turn that was pulled last"),
+    left_out: z
+      .array(recordPath)
+      .max(RECORD_LIMITS.paths)
+      .optional()
+      .describe(
+        "Paths of the turn's state that the folder does not send. They count as unchanged. Omitted if none",
+      ),
+    bases: z
+      .array(RecordBaseSchema)
+      .max(RECORD_LIMITS.paths)
+      .optional()
+      .describe("Paths whose base is not the turn's state. Omitted if none"),
+  })
+  .meta({ id: "IncludedTurn" });
+export type IncludedTurn = z.infer<typeof IncludedTurnSchema>;
+
+/**
+ * The record of a version: the turns whose results it contains, one entry per session. The entry
+ * that was written last is the last one.
+ */
+const IncludesSchema = z
+  .array(IncludedTurnSchema)
+  .max(RECORD_LIMITS.entries, `has more than ${RECORD_LIMITS.entries} entries`);
+export type Includes = IncludedTurn[];
+
 export const ContextManifestSchema = z
   .strictObject({
     files: z
@@ -69,6 +112,14 @@ export const ContextManifestSchema = z
       .optional()
       .describe(
         "Id of the version that this one is based on; the upload is refused if another version is the newest. `null`: there must be no version yet. Omitted: not checked",
+      ),
+    includes: IncludesSchema.refine(
+      (entries) => new Set(entries.map(({ session }) => session)).size === entries.length,
+      "has two entries of one session",
+    )
+      .optional()
+      .describe(
+        "Turns whose results the files contain, one entry per session. Entries of other sessions are inherited from `base_version`. Omitted: nothing is added",
       ),
   })
   .meta({ id: "ContextManifest" });
@@ -140,6 +191,9 @@ export const ContextSchema = z
   .object({
     ...entryFields,
     tree: z.array(ContextFileSchema).describe("The files, sorted by path"),
+    includes: IncludesSchema.optional().describe(
+      "Turns whose results the files contain, one entry per session. Omitted if none",
+    ),
   })
   .meta({ id: "Context" });
 export type Context = z.infer<typeof ContextSchema>;
@@ -161,12 +215,16 @@ export const ContextChangeSchema = z
   })
   .meta({ id: "ContextChange" });
 
-/** Changes that a turn's presenter made in one context. */
+/** The difference between a version of a context and the state of the context after a turn. */
 export const ContextChangesSchema = z
   .object({
     context: contextName,
-    base_version: VersionIdSchema.describe("Id of the version that the turn started from"),
-    changes: z.array(ContextChangeSchema).describe("The changed and deleted files"),
+    base_version: VersionIdSchema.describe(
+      "Id of the version that the changes are relative to: the newest at the start of the turn",
+    ),
+    changes: z
+      .array(ContextChangeSchema)
+      .describe("The changed and deleted files; empty if the turn ended with the version's files"),
   })
   .meta({ id: "ContextChanges" });
 export type ContextChanges = z.infer<typeof ContextChangesSchema>;
@@ -175,7 +233,49 @@ export type ContextChanges = z.infer<typeof ContextChangesSchema>;
 export const TurnChangesSchema = z
   .object({
     object: z.literal("list").describe("Always `list`"),
-    data: z.array(ContextChangesSchema).describe("One entry per changed context"),
+    data: z.array(ContextChangesSchema).describe("One entry per context of the turn"),
   })
   .meta({ id: "TurnChanges" });
 export type TurnChanges = z.infer<typeof TurnChangesSchema>;
+
+/** A context that a request grants to all agents of the team. */
+export const GrantedContextSchema = z
+  .strictObject({
+    name: contextName,
+    permission: z
+      .enum(["read", "write"])
+      .optional()
+      .describe(
+        "`write`: the presenter may change files, except protected paths of the config. Omitted: `read`",
+      ),
+  })
+  .meta({ id: "GrantedContext" });
+
+/** The grants of a request. */
+export const GrantedContextsSchema = z
+  .array(GrantedContextSchema)
+  .max(MAX_GRANTED_CONTEXTS, `has more than ${MAX_GRANTED_CONTEXTS} contexts`)
+  .refine(
+    (grants) => new Set(grants.map(({ name }) => name)).size === grants.length,
+    "names a context twice",
+  );
+export type GrantedContexts = z.infer<typeof GrantedContextsSchema>;
+
+/** The side that wins conflicts: the parent turn, or the uploaded version. */
+export const ConflictSideSchema = z.enum(["turn", "upload"]);
+export type ConflictSide = z.infer<typeof ConflictSideSchema>;
+
+/** A file that both the parent turn and the user's upload changed. */
+export const ContextConflictSchema = z
+  .object({
+    context: contextName,
+    path: z.string().describe("Path relative to the root of the context"),
+    turn: HashSchema.nullable().describe(
+      "SHA-256 of the contents after the parent turn; `null` if there is no file",
+    ),
+    upload: HashSchema.nullable().describe(
+      "SHA-256 of the contents in the newest version; `null` if there is no file",
+    ),
+  })
+  .meta({ id: "ContextConflict" });
+export type ContextConflict = z.infer<typeof ContextConflictSchema>;

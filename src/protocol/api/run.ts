@@ -1,5 +1,6 @@
 import * as z from "zod";
 import { ATTACHMENT_LIMITS, MOST_PARTS, QuestionPartSchema, textOfParts } from "../attachments";
+import { ConflictSideSchema, GrantedContextsSchema } from "./contexts";
 import { TurnStatusSchema } from "./figures";
 import { IdSchema } from "./ids";
 import { FaultSchema } from "./problem";
@@ -74,6 +75,15 @@ const limitFields = {
     ),
 };
 
+const contextFields = {
+  contexts: GrantedContextsSchema.optional().describe(
+    "Contexts for all agents, in addition to those of the config; every agent gets a workspace. They hold for later turns of the branch, until a turn has this field again. Omitted: the grants of the parent turn",
+  ),
+  context_conflicts: ConflictSideSchema.optional().describe(
+    "Side that wins where both the parent turn and a newer version changed a file. Omitted: such a file refuses the turn with `context_conflicts`",
+  ),
+};
+
 /**
  * A config as an object. `z.custom` keeps the parsed object itself. Other schemas copy it key by
  * key and lose the key `__proto__`, which the check of the config must see and refuse.
@@ -105,6 +115,7 @@ export const RunRequestSchema = z
       ),
     question,
     ...limitFields,
+    ...contextFields,
   })
   .refine(({ config, config_yaml }) => config === undefined || config_yaml === undefined, {
     path: ["config_yaml"],
@@ -122,6 +133,7 @@ export const TurnRequestSchema = z
       .optional()
       .describe("Number of the turn that this one follows. Omitted: the latest turn"),
     ...limitFields,
+    ...contextFields,
   })
   .meta({ id: "TurnRequest" });
 export type TurnRequest = z.infer<typeof TurnRequestSchema>;

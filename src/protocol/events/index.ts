@@ -18,7 +18,7 @@ export type {
 export type { FileAccess, HandedFiles, LeftOut } from "./file";
 export type { Purpose, RoundLimit } from "./attempt";
 export type { ListedTool, ToolsListing } from "./tool";
-export { isTerminal, LOG_VERSION, type PinnedContext } from "./turn";
+export { type GrantedWorkspace, isTerminal, LOG_VERSION, type PinnedContext } from "./turn";
 export { type Usage, UsageSchema } from "../usage";
 
 /**

@@ -1,7 +1,7 @@
 import * as z from "zod";
 import { AttachmentSchema } from "../attachments";
 import { COST_FIELDS } from "../cost";
-import { BudgetSchema, TeamRulesSchema } from "../team";
+import { BudgetSchema, TeamRulesSchema, ToolRuleSchema } from "../team";
 import { UsageSchema } from "../usage";
 import { EndedBySchema } from "./attempt";
 import { agent, base, count, label, reasonFields } from "./fields";
@@ -27,6 +27,13 @@ const PinnedContextSchema = z.object({
     ),
 });
 export type PinnedContext = z.infer<typeof PinnedContextSchema>;
+
+/** An agent that has a workspace only because of contexts that a request has granted. */
+const GrantedWorkspaceSchema = z.object({
+  agent,
+  tools: z.array(ToolRuleSchema).describe("The agent's own tools in this turn"),
+});
+export type GrantedWorkspace = z.infer<typeof GrantedWorkspaceSchema>;
 
 /** Why an agent failed. The API shows this unchanged. */
 export const AgentFailureSchema = z.object({ agent, ...reasonFields });
@@ -83,6 +90,23 @@ export const TURN_EVENTS = [
       .array(PinnedContextSchema)
       .optional()
       .describe("Uploaded contexts that the agents see. Omitted if none"),
+    grants: z
+      .array(
+        z.object({
+          name: z.string().describe("Name of the context"),
+          permission: z.enum(["read", "write"]).describe("Access of all agents"),
+        }),
+      )
+      .optional()
+      .describe(
+        "Contexts that the request of this turn, or of an earlier turn that it continues, has granted to all agents. Omitted if none",
+      ),
+    granted_workspaces: z
+      .array(GrantedWorkspaceSchema)
+      .optional()
+      .describe(
+        "Agents that have a workspace only because of `grants`. In this turn they have these tools in place of those in `session.created`. Omitted if none",
+      ),
     log_version: count
       .optional()
       .describe("Version of the log format at the start of the turn. Omitted: 1"),

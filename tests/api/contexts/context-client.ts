@@ -58,12 +58,19 @@ export const blobsTar = async (contents: readonly string[]) =>
 export const objectKeys = async () =>
   (await env.BUCKET.list({ prefix: "tenants/shelf/contexts/" })).objects.map(({ key }) => key);
 
-/** Uploads files by their manifest, and commits them. Returns the id of the version. */
-export async function pushFiles(name: string, contents: Record<string, string>): Promise<string> {
+/**
+ * Uploads files by their manifest, and commits them. `more`: further fields of the manifest. Returns
+ * the id of the version.
+ */
+export async function pushFiles(
+  name: string,
+  contents: Record<string, string>,
+  more: object = {},
+): Promise<string> {
   const files = await Promise.all(
     Object.entries(contents).map(([path, content]) => fileOf(path, content)),
   );
-  const first = await uploadOf(await sendManifest(name, files));
+  const first = await uploadOf(await sendManifest(name, files, more));
   if (first.status !== "uploading") return first.version;
   const missing = Object.values(contents).filter((_, index) =>
     first.missing.includes(files[index]?.sha256 ?? ""),
@@ -73,7 +80,7 @@ export async function pushFiles(name: string, contents: Record<string, string>):
     body: await blobsTar([...new Set(missing)]),
   });
   expect(stored.status).toBe(200);
-  const last = await uploadOf(await sendManifest(name, files));
+  const last = await uploadOf(await sendManifest(name, files, more));
   expect(last.status).toBe("committed");
   return last.version;
 }

@@ -232,26 +232,26 @@ describe("the presenter's changes", () => {
 });
 
 describe("the pinned versions of a turn", () => {
-  it("are released at its end, except the versions that its changes are based on", async () => {
+  it("stay pinned after its end, and only pins of refused starts are released", async () => {
     await callTool(write("/contexts/site/a.txt", "A2"));
     await session.releaseContexts();
     expect(session.released).toEqual([]);
     presents();
     await session.releaseContexts();
-    expect(session.released).toEqual(["turn 1: all but site@v1"]);
+    expect(session.released).toEqual(["turn 1: all but docs@v9, site@v1"]);
   });
 
-  it("are all released by a turn without changes, and by a turn that was cancelled", async () => {
+  it("stay pinned after a turn without changes, and after a turn that was cancelled", async () => {
     presents();
     await session.releaseContexts();
-    expect(session.released).toEqual(["turn 1: all but "]);
+    expect(session.released).toEqual(["turn 1: all but docs@v9, site@v1"]);
     begin({ rules: { skip_coordination: true, max_orchestration_restarts: 1 } });
     await callTool(write("/contexts/site/a.txt", "A2"));
     presents();
     session.cancels();
     expect(await session.changes()).toEqual(["site@v1 a.txt: A2"]);
     await session.releaseContexts();
-    expect(session.released).toEqual(["turn 1: all but "]);
+    expect(session.released).toEqual(["turn 1: all but docs@v9, site@v1"]);
   });
 });
 

@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { AttachmentStore } from "../../../../durable-objects/session/admission/attachments";
+import { initialState } from "../../../../durable-objects/session/files/context-states";
 import { StorageQueue } from "../../../../durable-objects/session/files/storage-queue";
 import { SessionContexts } from "../../../../durable-objects/session/files/session-contexts";
 import { READ_AHEAD, STORAGE_CONNECTIONS } from "../../../../durable-objects/shared/object-limits";
@@ -12,7 +13,7 @@ import { Shelf } from "./files-session";
  * number of requests at the same time is limited.
  */
 
-const SITE = { name: "site", version: "v1" };
+const SITE = initialState("site", "v1", null);
 const FILES = Object.fromEntries([1, 2, 3, 4, 5, 6].map((nth) => [`f${nth}`, `text ${nth}`]));
 const bytesOf = (text: string) => new TextEncoder().encode(text);
 
@@ -56,7 +57,7 @@ function begin() {
 describe("six agents that read files of a context for the first time", () => {
   it("get four files at a time", async () => {
     const { shelf, contexts, read } = begin();
-    await contexts.load([SITE]);
+    await contexts.load(1, [SITE]);
     const found = await Promise.all(Object.values(FILES).map(read));
     expect(found).toEqual(Object.values(FILES).map(bytesOf));
     expect(shelf.counted.maximum).toBe(STORAGE_CONNECTIONS);
@@ -64,7 +65,7 @@ describe("six agents that read files of a context for the first time", () => {
 
   it("share one request for the same file, and each gets its own copy of the bytes", async () => {
     const { shelf, contexts, read } = begin();
-    await contexts.load([SITE]);
+    await contexts.load(1, [SITE]);
     const found = await Promise.all(Array.from({ length: 6 }, () => read("text 1")));
     expect(shelf.asked).toEqual(["text 1"]);
     for (const bytes of found) {
@@ -78,7 +79,7 @@ describe("six agents that read files of a context for the first time", () => {
 it("trees of contexts, their files, and attachments share the connections of the session", async () => {
   const { shelf, storageQueue, contexts, read } = begin();
   shelf.put("v2", { other: "text" });
-  await contexts.load([SITE]);
+  await contexts.load(1, [SITE]);
   const get = () =>
     shelf.counted.slowly(async () => ({ arrayBuffer: async () => bytesOf("came").buffer }));
   const unused = () => Promise.reject(new Error("nothing is written in this test"));
@@ -101,7 +102,7 @@ it("trees of contexts, their files, and attachments share the connections of the
       sha256: "a",
     }),
     read("text 1"),
-    contexts.load([SITE, { name: "docs", version: "v2" }]),
+    contexts.load(1, [SITE, initialState("docs", "v2", null)]),
     ...[2, 3, 4, 5].map((nth) => read(`text ${nth}`)),
   ]);
   expect(attached).toEqual(bytesOf("came"));
@@ -113,7 +114,7 @@ describe("a search that reads one file after the other", () => {
     const { shelf, contexts, read } = begin();
     const texts = Array.from({ length: 20 }, (_, nth) => `line ${nth}`);
     shelf.put("v2", Object.fromEntries(texts.map((text, nth) => [`f${100 + nth}`, text])));
-    await contexts.load([{ name: "docs", version: "v2" }]);
+    await contexts.load(1, [initialState("docs", "v2", null)]);
     const aheadOf: number[] = [];
     for (const [nth, text] of texts.entries()) {
       expect(await read(text)).toEqual(bytesOf(text));

@@ -39,7 +39,11 @@ async function makeRig(storage: DurableObjectStorage) {
     place: { tenant: TENANT, session },
     pins: { release: async () => undefined },
   };
-  const ends = { parentOf: (turn: number) => (turn > 1 ? turn - 1 : null), completedWith: () => 1 };
+  const ends = {
+    parentOf: (turn: number) => (turn > 1 ? turn - 1 : null),
+    completedWith: () => 1,
+    pinnedIn: () => [],
+  };
   const started = () => fileStores(places, { ...ends, latest: () => state.latest });
   // `restart` creates the stores again, so that everything is lost that is only in memory.
   const rig = {

@@ -1,4 +1,5 @@
 import type { ResultFile } from "../../../../src/engine/ports";
+import type { ContextChanges } from "../../../../durable-objects/session/files/context-changes";
 import { RoundChanges } from "../../../../durable-objects/session/files/round-changes";
 import { createTables } from "../../../../durable-objects/session/session-tables";
 import { SessionContexts } from "../../../../durable-objects/session/files/session-contexts";
@@ -7,6 +8,8 @@ import { TurnTrees } from "../../../../durable-objects/session/files/turn-trees"
 import { Workspaces } from "../../../../durable-objects/session/files/workspaces";
 import type { Bucket } from "../../../../r2-layout/bucket";
 import type { WorkspaceSettings } from "../../../../src/config/team";
+import { startOfContexts } from "../../../../durable-objects/session/admission/start-states";
+import type { ConflictSide, IncludedTurn } from "../../../../src/protocol/api/contexts";
 import type { ContextPins } from "../../../../src/uploads/context-index";
 import type { ContextReader, OpenContext } from "../../../../src/uploads/context-reader";
 import type { AgentFiles, StagedChanges } from "../../../../src/workspace/agent-files";
@@ -54,6 +57,8 @@ export class Shelf implements ContextReader {
   readonly #versions = new Map<string, Texts>();
   /** The texts of the files that were read. */
   readonly asked: string[] = [];
+  /** The versions that were opened. */
+  readonly opened: string[] = [];
   /** Whether contexts cannot be reached. */
   isDown = false;
 
@@ -69,6 +74,7 @@ export class Shelf implements ContextReader {
 
   async open(_: string, name: string, version: string | null): Promise<OpenContext | null> {
     if (this.isDown) throw new Error("We encountered an internal error.");
+    this.opened.push(version ?? "");
     const files = this.#versions.get(version ?? "");
     if (!files) return null;
     const entries = await Promise.all(
@@ -117,14 +123,13 @@ export class FilesSession {
     () => {},
   ).storage;
   readonly drawer = new Drawer();
-  /** The parents of turns that do not continue the turn before them. */
-  readonly parents = new Map<number, number>();
   /** The releases of pinned versions, as texts. */
   readonly released: string[] = [];
   readonly #world: World;
   readonly #shelf: Shelf;
   readonly #settings: WorkspaceSettings;
   #workspaces: Workspaces;
+  #changes: Pick<ContextChanges, "of"> = { of: () => [] };
   /** The staged changes of the tool call that ends now. */
   #staged: StagedChanges | null = null;
 
@@ -201,9 +206,67 @@ export class FilesSession {
     for (const job of jobs) await this.#workspaces.perform(job);
   }
 
+  /**
+   * The next turn starts from the states that `parent` ended with. `versions`: the newest version of
+   * each context. `entry`: the entry of this session in the record of each of these versions.
+   */
+  async continues(
+    parent: number,
+    versions: Readonly<Record<string, string>>,
+    { entry = null, winner }: { entry?: IncludedTurn | null; winner?: ConflictSide } = {},
+  ): ReturnType<typeof startOfContexts> {
+    const names = Object.keys(versions);
+    const started = await startOfContexts(
+      {
+        reader: this.#shelf,
+        records: {
+          entriesOf: async () =>
+            new Map(entry ? names.map((name) => [name, JSON.stringify(entry)]) : []),
+        },
+        states: this.#workspaces.contextStates,
+        isKept: (hash) => this.#workspaces.isKept(hash),
+      },
+      {
+        ...{ tenant: "t", sessionId: "s", parent, ...(winner && { winner }) },
+        contexts: Object.entries(versions).map(([name, version]) => ({ name, version })),
+      },
+    );
+    if (!started.ok) return started;
+    this.#workspaces.contextStates.begin(this.#world.state.turns + 1, started.start);
+    const permissions = Object.fromEntries(this.#world.ids.map((id) => [id, "write" as const]));
+    const contexts = Object.entries(versions).map(([name, version]) => ({
+      ...{ name, version, permissions },
+    }));
+    this.#store(() =>
+      this.#world.give({
+        ...{ type: "turn_requested", rules: null, question: "And now?", parentTurn: parent },
+        ...{ timeoutMs: null, budget: {}, contexts },
+      }),
+    );
+    return started;
+  }
+
   /** The user asks a question: the next turn starts. */
   asks(): void {
     this.#store(() => this.#world.ask());
+  }
+
+  /** The state of a context at the end of a turn, as `version path: text`. */
+  async endOf(turn: number, context = "site"): Promise<string[]> {
+    const state = this.#workspaces.contextStates.endOf(turn, context);
+    const texts: string[] = [];
+    for (const [path, entry] of state?.changes ?? []) {
+      const contents = entry && (await this.#workspaces.stateContents(turn, entry.hash));
+      texts.push(
+        `${state?.version} ${path}: ${contents?.ok ? decoder.decode(contents.bytes) : "gone"}`,
+      );
+    }
+    return texts;
+  }
+
+  /** Number of working copies that the next job would examine. */
+  countDeletable(): number {
+    return this.#storage.sql.exec("SELECT hash FROM deletable_blobs").toArray().length;
   }
 
   /** Performs the jobs that delete contents that nothing needs. */
@@ -218,7 +281,7 @@ export class FilesSession {
    */
   async changes(turn = 1): Promise<string[]> {
     const texts: string[] = [];
-    for (const { context, version, changes } of this.#workspaces.contextChanges(turn)) {
+    for (const { context, version, changes } of this.#changes.of(turn)) {
       for (const [path, entry] of changes) {
         const contents = entry && (await this.#workspaces.contents(entry.hash));
         texts.push(
@@ -249,22 +312,32 @@ export class FilesSession {
       place: { tenant: "t", session: "s" },
       pins,
     };
-    const parentOf = (turn: number) => this.parents.get(turn) ?? (turn > 1 ? turn - 1 : null);
+    const parentOf = (number: number) =>
+      this.#world.log.flatMap((event) =>
+        event.type === "turn.started" && event.turn === number ? [event.parent_turn] : [],
+      )[0] ?? (number > 1 ? number - 1 : null);
     const { storageQueue, ...stores } = fileStores(places, {
       parentOf,
       completedWith: (number) =>
         this.#world.log.flatMap((event) =>
           event.type === "turn.completed" && event.turn === number ? [event.attempt] : [],
         )[0] ?? null,
+      pinnedIn: (number) =>
+        this.#world.log.flatMap((event) =>
+          event.type === "turn.started" && event.turn === number ? (event.contexts ?? []) : [],
+        ),
       latest: () => null,
     });
     const contexts = new SessionContexts({ reader: this.#shelf, tenant: "t", storageQueue });
+    this.#changes = stores.contextChanges;
     return new Workspaces({
       ...stores,
       changes: new RoundChanges(this.#storage.sql),
       contexts,
       turns: new TurnTrees({ ...stores, contexts, parentOf }),
       settingsOf: () => this.#settings,
+      protectedPathsOf: (_, name) =>
+        this.#settings.contexts.find((grant) => grant.name === name) ?? { protectedPaths: [] },
       close: () => storageQueue.close(),
     });
   }

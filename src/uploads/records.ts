@@ -1,0 +1,58 @@
+import * as z from "zod";
+import { type IncludedTurn, IncludedTurnSchema, type Includes } from "../protocol/api/contexts";
+import { RECORD_LIMITS } from "../protocol/context-limits";
+import { UploadRefusal } from "./refusals";
+
+/**
+ * Records of context versions: the turns of sessions whose results a version contains. The last
+ * entry is the newest.
+ */
+
+/**
+ * The record of a version: the entries of `own`, and before them the entries of `inherited` whose
+ * sessions `own` does not name. If the record exceeds a limit, its oldest entries are dropped.
+ * Throws `UploadRefusal` if `own` alone is too large.
+ */
+export function combineRecords(inherited: Includes, own: Includes): Includes {
+  if (bytesOf(own) > RECORD_LIMITS.bytes)
+    throw new UploadRefusal(
+      "record_too_large",
+      `The record of the version (\`includes\`) is larger than ${RECORD_LIMITS.bytes / 1024} KiB. Leave out or skip fewer files, or drop entries of old sessions.`,
+    );
+  const named = new Set(own.map(({ session }) => session));
+  const entries = [...inherited.filter(({ session }) => !named.has(session)), ...own];
+  const kept = entries.slice(-RECORD_LIMITS.entries);
+  while (bytesOf(kept) > RECORD_LIMITS.bytes) kept.shift();
+  return kept;
+}
+
+const bytesOf = (record: Includes): number =>
+  new TextEncoder().encode(JSON.stringify(record)).byteLength;
+
+/** A later version of the service may have stored further fields, which are ignored. */
+const RecordSchema = z.array(IncludedTurnSchema.strip());
+
+/** Parses a stored record. Text that is no record counts as an empty record. */
+export function decodeRecord(text: string | null): Includes {
+  if (text === null) return [];
+  try {
+    return RecordSchema.parse(JSON.parse(text));
+  } catch {
+    return [];
+  }
+}
+
+/** The text in which a record is stored; `null` if it is empty. */
+export const encodeRecord = (record: Includes): string | null =>
+  record.length === 0 ? null : JSON.stringify(record);
+
+/** Whether two entries are equal; `null` is a missing entry. */
+export const sameRecordEntry = (a: IncludedTurn | null, b: IncludedTurn | null): boolean =>
+  JSON.stringify(a && toRow(a)) === JSON.stringify(b && toRow(b));
+
+const toRow = ({ session, turn, left_out = [], bases = [] }: IncludedTurn) => [
+  session,
+  turn,
+  [...left_out].sort(),
+  bases.map(({ path, sha256 }) => [path, sha256]).sort(),
+];

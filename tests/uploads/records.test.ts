@@ -1,0 +1,91 @@
+import { describe, expect, it } from "vitest";
+import type { IncludedTurn, Includes } from "../../src/protocol/api/contexts";
+import { RECORD_LIMITS } from "../../src/protocol/context-limits";
+import { combineRecords, decodeRecord, sameRecordEntry } from "../../src/uploads/records";
+
+const of = (session: string, turn: number, more: Partial<IncludedTurn> = {}): IncludedTurn => ({
+  session,
+  turn,
+  ...more,
+});
+const long = (session: string, paths: number): IncludedTurn =>
+  of(session, 1, { left_out: Array.from({ length: paths }, (_, at) => `${"p".repeat(90)}${at}`) });
+const many = (count: number): Includes =>
+  Array.from({ length: count }, (_, at) => of(`session_${at}`, 1));
+
+describe("the record of a pushed version", () => {
+  it.each([
+    { name: "is the request's, without a base", inherited: [], own: [of("a", 2)], record: ["a2"] },
+    {
+      name: "inherits entries of sessions that the request does not name",
+      inherited: [of("a", 1), of("b", 4)],
+      own: [of("a", 2)],
+      record: ["b4", "a2"],
+    },
+    {
+      name: "is the base's if the request names no session",
+      inherited: [of("a", 1)],
+      own: [],
+      record: ["a1"],
+    },
+    {
+      name: "may name an earlier turn than the base, after a pull from another branch",
+      inherited: [of("a", 3)],
+      own: [of("a", 2)],
+      record: ["a2"],
+    },
+  ])("$name", ({ inherited, own, record }) => {
+    expect(combineRecords(inherited, own).map(({ session, turn }) => session + turn)).toEqual(
+      record,
+    );
+  });
+
+  it("drops its oldest entries above the maximum number", () => {
+    const record = combineRecords(many(RECORD_LIMITS.entries), [of("new", 1)]);
+    expect(record.length).toBe(RECORD_LIMITS.entries);
+    expect([record[0]?.session, record.at(-1)?.session]).toEqual(["session_1", "new"]);
+  });
+
+  it("drops its oldest entries above the maximum size", () => {
+    const record = combineRecords([long("old", 2_000), of("small", 1)], [long("new", 1_500)]);
+    expect(record.map(({ session }) => session)).toEqual(["small", "new"]);
+  });
+
+  it("is refused if the request's own entries are too large", () => {
+    expect(() => combineRecords([], [long("a", 1_500), long("b", 1_500)])).toThrow(
+      expect.objectContaining({ code: "record_too_large" }),
+    );
+  });
+
+  it.each([null, "", "no json", '[{"session":"session_0123456789"}]'])(
+    "is empty if the stored text is %j",
+    (text) => expect(decodeRecord(text)).toEqual([]),
+  );
+});
+
+describe("two entries", () => {
+  it.each([
+    { name: "are equal without lists", a: of("a", 1), b: of("a", 1), same: true },
+    { name: "differ by the turn", a: of("a", 1), b: of("a", 2), same: false },
+    { name: "differ if one is missing", a: of("a", 1), b: null, same: false },
+    { name: "are equal if both are missing", a: null, b: null, same: true },
+    {
+      name: "are equal if an empty list is omitted",
+      a: of("a", 1, { left_out: [], bases: [] }),
+      b: of("a", 1),
+      same: true,
+    },
+    {
+      name: "are equal in another order of paths",
+      a: of("a", 1, { left_out: ["x", "y"] }),
+      b: of("a", 1, { left_out: ["y", "x"] }),
+      same: true,
+    },
+    {
+      name: "differ by a skipped path",
+      a: of("a", 1, { bases: [{ path: "x", sha256: null }] }),
+      b: of("a", 1),
+      same: false,
+    },
+  ])("$name", ({ a, b, same }) => expect(sameRecordEntry(a, b)).toBe(same));
+});
