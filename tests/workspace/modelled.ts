@@ -119,7 +119,7 @@ export class ModelActions implements Actions {
   }
 }
 
-type Walked = { paths: string[]; more: boolean };
+type WalkResult = { paths: string[]; more: boolean };
 export type Actions = {
   read(path: string): Promise<Uint8Array>;
   write(path: string, bytes: Uint8Array): Promise<void>;
@@ -128,7 +128,7 @@ export type Actions = {
   copy(from: string, to: string): void;
   move(from: string, to: string): void;
   list(path: string): { name: string }[];
-  walk(path: string, limit: number): Walked | Promise<Walked>;
+  walk(path: string, limit: number): WalkResult | Promise<WalkResult>;
   stat(path: string): { kind: string };
   exists(path: string): boolean;
 };

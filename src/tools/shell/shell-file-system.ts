@@ -50,9 +50,9 @@ type FileSystemParts = {
 
 /**
  * The shell's file system. The agent's files are at `/workspace`, `/peers`, `/contexts`,
- * `/attempts` and `/turns`, which is not listed in `/`. `/tmp` and `/dev` are scratch directories that exist until the command ends. Other
- * paths are read-only. Links are refused, all files have the same time, and of a file's mode only
- * the executable bit is stored.
+ * `/attempts` and `/turns`, which is not listed in `/`. `/tmp` and `/dev` are scratch directories
+ * that exist until the command ends. Other paths are read-only. Links are refused, all files have
+ * the same time, and of a file's mode only the executable bit is stored.
  */
 export class ShellFileSystem implements IFileSystem {
   /**
