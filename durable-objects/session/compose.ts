@@ -2,6 +2,7 @@ import type { SessionPlace } from "../../r2-layout/session-files";
 import { MonotonicClock } from "../../src/async/clock";
 import { Coordinator } from "../../src/engine/coordinator";
 import { Engine } from "../../src/engine/engine";
+import type { CommandPlace } from "../../src/tools/shell";
 import type { Performer, SessionHost } from "../../src/engine/ports";
 import { BEGINS_AGAIN } from "../../src/providers/platform-words";
 import { HEADER_LIMIT_MS, RELAYS, REQUEST_MEMORY } from "../shared/object-limits";
@@ -33,6 +34,8 @@ type Options = Pick<Files, "bucket" | "storageQueue" | "contexts" | "stored"> & 
   place: SessionPlace;
   /** Maximum number of readers of the session's streams at the same time. */
   maxReaders: number;
+  /** Where the deployment runs agents' commands. Omitted: in the service. */
+  commandPlace?: CommandPlace;
   /** Omitted if agents' commands run in no container. */
   containers?: Pick<Containers, "jobs" | "perform">;
   /** Reports to the tenant that a turn has ended. Throws if the tenant was not reached. */
@@ -77,7 +80,8 @@ export function composeSession({ platform, facts, place, ...options }: Options) 
     publish: (rows) => streams.publish(rows),
     isWatched: () => streams.watched,
   });
-  const records = new RoundRecords({ ...facts, log, calls, queries });
+  const { commandPlace = "service" } = options;
+  const records = new RoundRecords({ ...facts, log, calls, queries, commandPlace });
   const { rules } = team;
   const host: SessionHost = {
     ...{ sessionId, boot, now },

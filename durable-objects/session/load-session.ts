@@ -108,6 +108,7 @@ function partsOf(
   return composeSession({
     ...{ platform: ctx, facts, place, storageQueue, contexts, containers },
     bucket: pacedBucket(env.BUCKET),
+    commandPlace: commandsOf(env),
     stored: () => contexts.stored(place, sql),
     maxReaders: Number(env.MAX_READERS) || DEFAULT_READERS,
     settle: (turn) => link.settle(turn, sql),

@@ -1,6 +1,7 @@
 import type { SessionStatus, TurnResponse } from "../../src/protocol/api";
 import type { Attachment } from "../../src/protocol/attachments";
 import type { WireEvent } from "../../src/protocol/events";
+import { withPathsFor } from "../../src/protocol/workspace-paths";
 import { toStatus, toTurn } from "../../src/protocol/view/status";
 import { apply, emptyView, type SessionView, type TurnView } from "../../src/protocol/view";
 import { type LogRow, toJson, toWire } from "./streams/frames";
@@ -102,14 +103,25 @@ export class SessionQueries {
     let place = parent === null ? null : this.#log.turn(parent);
     for (; place; place = this.#parentOf(place)) {
       const view = this.#viewOf(place).turns.at(-1);
-      const answer = view?.final?.text ?? view?.partial?.answer ?? "";
+      const answer = view?.final ? this.#finalText(place, view.final.text) : view?.partial?.answer;
       pastTurns.unshift({
+        turn: place.turn,
         question: view?.question ?? "",
         attachments: view?.attachments ?? [],
-        answer,
+        answer: answer ?? "",
       });
     }
     return pastTurns;
+  }
+
+  /** A turn's final text for later turns: paths of its files lead to where agents see them. */
+  #finalText(place: TurnPlace, text: string): string {
+    for (const row of this.#log.readType(place, "presentation.completed")) {
+      const event = this.#parse(row);
+      if (event.type === "presentation.completed" && event.snapshot !== null)
+        return withPathsFor({ for: "prompt", turn: place.turn }, text);
+    }
+    return text;
   }
 
   /** Attachments of all questions so far, oldest first. */
@@ -200,7 +212,12 @@ export class SessionQueries {
 }
 
 /** An earlier turn, for the prompts of a later one. */
-type PastTurn = { question: string; attachments: readonly Attachment[]; answer: string };
+type PastTurn = {
+  turn: number;
+  question: string;
+  attachments: readonly Attachment[];
+  answer: string;
+};
 
 /**
  * Identifies the files of an answer. `snapshot`: the name in the answer's event; `null` if the

@@ -12,6 +12,7 @@ import {
 } from "../coordination";
 import type { EarlierTurn } from "../prompts/task";
 import type { ToolSpec } from "../providers/provider";
+import type { CommandPlace } from "../tools/shell";
 import { inputTokenBound, toRequest, withResearchRequest } from "./conversation";
 import { renderRecords } from "./records";
 
@@ -23,6 +24,8 @@ type PlannedTurn = {
   history: readonly EarlierTurn[];
   /** An agent's own tools, by its index. */
   toolsOf: (agent: number) => readonly ToolSpec[];
+  /** As in `RenderInput`. */
+  commandPlace?: CommandPlace;
 };
 
 /** A nonce of the same length as in a real turn. */
@@ -40,6 +43,7 @@ export function firstCalls({
   attached,
   history,
   toolsOf,
+  commandPlace = "service",
 }: PlannedTurn): { agent: number; inputTokens: number }[] {
   // Agents work without personas if these cannot be paid.
   const rules = { ...team.rules, personas: false };
@@ -60,6 +64,7 @@ export function firstCalls({
     team,
     history,
     nonce: () => NONCE,
+    commandPlace,
     ...noOutcomes,
   });
   return records.flatMap(({ agent: index, record }) => {

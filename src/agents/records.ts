@@ -16,6 +16,7 @@ import { researchNote } from "../prompts/coordination-user";
 import type { EarlierTurn } from "../prompts/task";
 import type { EventOf, SessionEvent } from "../protocol/events";
 import type { ReplyItem } from "../providers/provider";
+import type { CommandPlace } from "../tools/shell";
 import type { CountedRequest } from "./counted-request";
 import { NOTHING_PLANNED } from "./planned-calls";
 import {
@@ -62,6 +63,8 @@ export type RenderInput = {
   toolResult: { toolCall: string; text: string } | null;
   /** Calls recorded as plans in this attempt, for agents that start to present. */
   planned: readonly (PlannedCalls & { agent: number })[];
+  /** Where the deployment runs agents' commands. Omitted: in the service. */
+  commandPlace?: CommandPlace;
 };
 
 /** The records for the events in `steps`. The caller stores both in one transaction. */
@@ -202,6 +205,7 @@ const startContext = ({ input, turn, agent, nonce }: EventContext): StartContext
   team: input.team,
   history: input.history,
   planned: input.planned.find((plan) => plan.agent === agent) ?? NOTHING_PLANNED,
+  commandPlace: input.commandPlace ?? "service",
 });
 
 type ToolText = { name: string; text: string; isError: boolean };

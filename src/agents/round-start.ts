@@ -10,6 +10,7 @@ import {
 import { answerFilesNote, type ShownAnswer } from "../prompts/newer-answers";
 import { coordinationSystem } from "../prompts/coordination-system";
 import { roundMessage } from "../prompts/coordination-user";
+import type { EarlierFiles } from "../prompts/earlier-files";
 import type { FilesPrompt } from "../prompts/files";
 import { type Identity, personaFor, personasMessage, personasSystem } from "../prompts/personas";
 import {
@@ -23,7 +24,7 @@ import {
 import { quote } from "../prompts/quote";
 import type { EarlierTurn, Feedback } from "../prompts/task";
 import type { EventOf } from "../protocol/events";
-import { commandsActOutside, hasCommands } from "../tools/shell";
+import { type CommandPlace, commandsActOutside, hasCommands, placeUnder } from "../tools/shell";
 import { contextsOf, pathsAsShown, rejectedResult } from "../workspace/mounts";
 import { entriesOf } from "../workspace/permissions";
 import { protectedPathsOf } from "../workspace/protected-paths";
@@ -44,6 +45,8 @@ export type StartContext = {
   history: readonly EarlierTurn[];
   /** The calls that this agent planned in the attempt. */
   planned: PlannedCalls;
+  /** Where the deployment runs agents' commands. */
+  commandPlace: CommandPlace;
 };
 
 export function startOfRound(
@@ -78,6 +81,7 @@ function startOfCoordination(
     }),
     user: roundMessage({
       ...taskOf(context),
+      earlierFiles: earlierFilesOf(context, true),
       answers: shownAnswers(turn, labels),
       filesNote: filesNoteOf(context),
       keepsFiles,
@@ -104,6 +108,7 @@ export function startOfPresentation(context: StartContext, label: string | null)
     }),
     user: presentationMessage({
       ...taskOf(context),
+      earlierFiles: earlierFilesOf(context, own === undefined),
       own: own ? { ...toShown(turn, own), cut: own.origin === "partial" } : null,
       others: own ? others.map((answer) => toShown(turn, answer)) : [],
       votes: countedVotes(turn),
@@ -181,6 +186,20 @@ function filesOf(context: StartContext, granted: "later" | "write"): FilesPrompt
     shell: hasCommands(rules.tools),
     actsOutside: commandsActOutside(rules.tools),
     contexts,
+  };
+}
+
+/** What the agent reads about the files of earlier turns; `null` if it has no workspace. */
+function earlierFilesOf(
+  { turn, agent, commandPlace }: StartContext,
+  beginsWithResult: boolean,
+): EarlierFiles | null {
+  const rules = turn.rules.agents[agent];
+  if (!rules?.workspace) return null;
+  return {
+    beginsWithResult,
+    contexts: contextsOf(turn, agent).length > 0,
+    container: hasCommands(rules.tools) && placeUnder(rules.tools, commandPlace) !== "service",
   };
 }
 

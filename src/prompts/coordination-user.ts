@@ -1,3 +1,4 @@
+import { type EarlierFiles, earlierFilesParagraph } from "./earlier-files";
 import { announcement, paragraphs, quotedBlock } from "./quote";
 import { answersBlock, type ShownAnswer } from "./newer-answers";
 import {
@@ -12,6 +13,8 @@ import type { Citation, HostedUse } from "../protocol/hosted-tools";
 type RoundMessage = {
   nonce: string;
   history: readonly EarlierTurn[];
+  /** Omitted or `null` if the agent has no files. */
+  earlierFiles?: EarlierFiles | null;
   question: string;
   feedback: Feedback | null;
   /** The answers in the random order of this round. Empty before the agent's first answer. */
@@ -33,6 +36,7 @@ export function roundMessage(message: RoundMessage): string {
   const {
     nonce,
     history,
+    earlierFiles = null,
     question,
     feedback,
     answers,
@@ -42,6 +46,7 @@ export function roundMessage(message: RoundMessage): string {
   return paragraphs(
     announcement(nonce),
     historyBlock(nonce, history),
+    earlierFilesParagraph(history, earlierFiles),
     questionBlock(nonce, question),
     feedbackBlock(nonce, feedback),
     answers.length === 0 ? null : answersBlock(nonce, "CURRENT ANSWERS", answers),

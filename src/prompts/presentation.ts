@@ -1,4 +1,5 @@
 import { LIMITS } from "../coordination/limits";
+import { type EarlierFiles, earlierFilesParagraph } from "./earlier-files";
 import { type FilesPrompt, ownFilesSection, presenterFilesSection } from "./files";
 import { type Identity, identitySections } from "./personas";
 import { announcement, block, paragraphs, quotedBlock } from "./quote";
@@ -63,6 +64,8 @@ export type PlannedCalls = { calls: readonly PlannedCall[]; leftOut: number };
 type PresentationMessage = {
   nonce: string;
   history: readonly EarlierTurn[];
+  /** Omitted or `null` if the agent has no files. */
+  earlierFiles?: EarlierFiles | null;
   question: string;
   feedback: Feedback | null;
   /** The winning answer; `null` without coordination. `cut`: the answer is unfinished. */
@@ -77,6 +80,7 @@ export function presentationMessage(message: PresentationMessage): string {
   return paragraphs(
     announcement(nonce),
     historyBlock(nonce, message.history),
+    earlierFilesParagraph(message.history, message.earlierFiles ?? null),
     questionBlock(nonce, message.question),
     feedbackBlock(nonce, message.feedback),
     own

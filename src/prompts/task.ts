@@ -6,8 +6,16 @@ import { announcement, block, paragraphs, quote, quotedBlock } from "./quote";
  * same in later rounds.
  */
 
-/** An earlier turn. `attachments` are those of its question; omitted if there are none. */
-export type EarlierTurn = { question: string; attachments?: readonly Attachment[]; answer: string };
+/**
+ * An earlier turn. `turn`: its number; omitted if it equals its position in the history.
+ * `attachments` are those of its question; omitted if there are none.
+ */
+export type EarlierTurn = {
+  turn?: number;
+  question: string;
+  attachments?: readonly Attachment[];
+  answer: string;
+};
 
 /** The conversation so far, oldest first; `null` in a first turn. */
 export function historyBlock(nonce: string, history: readonly EarlierTurn[]): string | null {

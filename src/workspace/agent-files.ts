@@ -1,3 +1,4 @@
+import type { EarlierTurns } from "./earlier-turns";
 import type { ProtectedPaths } from "./permissions";
 import type { FileAccess, FileEntry, Tree, TreeChanges } from "./types";
 
@@ -20,8 +21,8 @@ export type Stat = {
 
 /**
  * The files that an agent can see and change during one tool call. Paths are absolute
- * (`/workspace/a`, `/peers/agent2/a`, `/contexts/site/a`, `/attempts/1/a`) or relative to
- * `/workspace`.
+ * (`/workspace/a`, `/peers/agent2/a`, `/contexts/site/a`, `/attempts/1/a`, `/turns/turn_2/a`) or
+ * relative to `/workspace`.
  *
  * Every operation is checked against permissions and recorded in `accessed`. Repeated operations
  * with the same outcome are recorded once. `stat` and `exists` are recorded as a listing of the
@@ -32,6 +33,12 @@ export type Stat = {
  * allowed, or contents that are too large.
  */
 export type AgentFiles = {
+  /**
+   * Calls `act` after it has loaded the tree that contains the path. Needed for synchronous methods
+   * with a path that may be below `/turns`: many tools read such trees at the same time, so a tree
+   * is available only during `act`. Throws `FileError` if the tree cannot be read now.
+   */
+  withTree<T>(path: string, act: () => T): Promise<Awaited<T>>;
   read(path: string): Promise<Uint8Array>;
   /**
    * The facts of a path. Throws if the path does not exist. `hash` is the SHA-256 of a file's
@@ -43,9 +50,10 @@ export type AgentFiles = {
   list(path: string): ListedEntry[];
   /**
    * All files below a directory, or the file itself, as sorted absolute paths. Returns at most
-   * `limit` paths; `more` is true if there are further files.
+   * `limit` paths; `more` is true if there are further files. Files below `/turns` are returned
+   * only if the path itself is there, so that a search of all files does not load earlier turns.
    */
-  walk(path: string, limit: number): { paths: string[]; more: boolean };
+  walk(path: string, limit: number): Promise<{ paths: string[]; more: boolean }>;
   write(path: string, bytes: Uint8Array, executable?: boolean): Promise<void>;
   /** Throws as `write` would for contents of this size. Call it before creating large contents. */
   checkWrite(path: string, size: number): void;
@@ -110,6 +118,8 @@ export type Basis = {
   contexts: ReadonlyMap<string, MountedContext>;
   /** Rejected results of earlier attempts, by number. Omitted: none. */
   attempts?: ReadonlyMap<string, Tree>;
+  /** Results of earlier turns. Omitted: none. */
+  turns?: EarlierTurns;
   blobs: BlobSource;
   /** Paths that the agent read in earlier calls of the round. */
   read: ReadonlySet<string>;

@@ -20,7 +20,7 @@ export class AuditTrail {
       this.#record(operation, formatPlace(place), null);
       return result;
     } catch (error) {
-      throw this.#recordFailure(operation, place, error);
+      throw this.failure(operation, place, error);
     }
   }
 
@@ -36,7 +36,7 @@ export class AuditTrail {
       this.#record(operation, formatPlace(place), null);
       return result;
     } catch (error) {
-      throw this.#recordFailure(operation, place, error);
+      throw this.failure(operation, place, error);
     }
   }
 
@@ -46,7 +46,7 @@ export class AuditTrail {
     try {
       act(place);
     } catch (error) {
-      throw this.#recordFailure(operation, place, error);
+      throw this.failure(operation, place, error);
     }
   }
 
@@ -61,8 +61,14 @@ export class AuditTrail {
       this.#record("list", formatPlace({ ...place, path: parentOf(place.path) }), null);
       return result;
     } catch (error) {
-      throw this.#recordFailure("list", place, error);
+      throw this.failure("list", place, error);
     }
+  }
+
+  /** Records a refused operation, and returns the error. Other errors are not recorded. */
+  failure(operation: FileOperation, place: Place, error: unknown): unknown {
+    if (error instanceof FileError) this.#record(operation, formatPlace(place), error.code);
+    return error;
   }
 
   #parse(operation: FileOperation, path: string): Place {
@@ -72,11 +78,6 @@ export class AuditTrail {
       if (error instanceof FileError) this.#record(operation, visiblePath(path), error.code);
       throw error;
     }
-  }
-
-  #recordFailure(operation: FileOperation, place: Place, error: unknown): unknown {
-    if (error instanceof FileError) this.#record(operation, formatPlace(place), error.code);
-    return error;
   }
 
   #record(operation: FileOperation, path: string, refused: string | null): void {

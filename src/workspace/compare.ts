@@ -77,12 +77,12 @@ export function compareTrees(left: Tree, right: Tree): ComparedTrees {
  * Compares two directories file by file. Throws `FileError` if a path does not exist, is not a
  * directory, or contains more than `maxFiles` files.
  */
-export function compareDirectories(
+export async function compareDirectories(
   files: AgentFiles,
   { left, right, most: maxFiles }: { left: string; right: string; most: number },
-): Comparison {
-  const leftTree = treeBelow(files, left, maxFiles);
-  const rightTree = treeBelow(files, right, maxFiles);
+): Promise<Comparison> {
+  const leftTree = await treeBelow(files, left, maxFiles);
+  const rightTree = await treeBelow(files, right, maxFiles);
   const { onlyLeft, onlyRight, different, same } = compareTrees(leftTree, rightTree);
   const isSame = onlyLeft.length + onlyRight.length + different.length === 0;
   const sections = [
@@ -95,23 +95,25 @@ export function compareDirectories(
   return { same: isSame, text: shorten(text, COMPARE_LIMITS.text) };
 }
 
-function treeBelow(files: AgentFiles, directory: string, maxFiles: number): Tree {
-  files.list(directory); // throws for a file
+async function treeBelow(files: AgentFiles, directory: string, maxFiles: number): Promise<Tree> {
+  await files.withTree(directory, () => files.list(directory)); // throws for a file
   const root = files.resolve(directory);
-  const { paths, more } = files.walk(directory, maxFiles);
+  const { paths, more } = await files.walk(directory, maxFiles);
   if (more)
     throw new FileError(
       "too_many_files",
       `${root} holds more than ${maxFiles} files. Compare directories further down.`,
     );
-  const entries = paths.map((path): [string, FileEntry] => {
-    const { hash, size, executable } = files.stat(path);
-    return [
-      path.slice(root === "/" ? 1 : root.length + 1),
-      { hash: hash ?? "", size, ...(executable && { executable: true }) },
-    ];
-  });
-  return new Map(entries);
+  const tree = new Map<string, FileEntry>();
+  for (const path of paths) {
+    const { hash, size, executable } = await files.withTree(path, () => files.stat(path));
+    tree.set(path.slice(root === "/" ? 1 : root.length + 1), {
+      hash: hash ?? "",
+      size,
+      ...(executable && { executable: true }),
+    });
+  }
+  return tree;
 }
 
 const section = (title: string, paths: readonly string[]): string =>

@@ -22,6 +22,8 @@ export const PATH_LIMITS = {
 
 /** Paths such as `/workspace/peers` lead to the mount of the same name, here `/peers`. */
 const MOUNTS_IN_WORKSPACE = new Set(["peers", "contexts"]);
+/** The directory of an earlier turn's contexts, below the turn's directory. */
+export const CONTEXTS = "contexts";
 
 const EVERY_INVISIBLE = new RegExp(INVISIBLE, "gu");
 /** Device names on Windows, with any extension. */
@@ -65,13 +67,25 @@ function placeBelow([top, name, ...rest]: string[], text: string): Place {
   }
   if (name === undefined) return placeAbove(mountType.at);
   checkName(name);
-  return placeIn(mountType.mount(name), rest);
+  return mountType.at === "/turns" ? placeInTurn(name, rest) : placeIn(mountType.mount(name), rest);
+}
+
+/** A place in an earlier turn: in its result, or in its state of a context. */
+function placeInTurn(turn: string, [top, context, ...rest]: string[]): Place {
+  if (top !== CONTEXTS) {
+    const parts = [top, context, ...rest].filter((part) => part !== undefined);
+    return placeIn({ kind: "turn", turn, context: null }, parts);
+  }
+  if (context === undefined) return placeAbove(`/turns/${turn}/${CONTEXTS}`);
+  checkName(context);
+  return placeIn({ kind: "turn", turn, context }, rest);
 }
 
 const MOUNTS: ReadonlyMap<string, { at: AboveMounts; mount: (name: string) => Mount }> = new Map([
   ["peers", { at: "/peers", mount: (alias) => ({ kind: "peer", alias }) }],
   ["contexts", { at: "/contexts", mount: (name) => ({ kind: "context", name }) }],
   ["attempts", { at: "/attempts", mount: (number) => ({ kind: "attempt", number }) }],
+  ["turns", { at: "/turns", mount: (turn) => ({ kind: "turn", turn, context: null }) }],
 ]);
 
 /** A parent directory of mounts. */
@@ -98,11 +112,13 @@ export function relativePath(typed: string): string {
 }
 
 /**
- * Whether a place in the workspace is unreachable, because its path leads to another mount.
- * Example: a file `peers/a` of the workspace.
+ * Whether a place is unreachable, because its path leads to another mount. Examples: a file
+ * `peers/a` of the workspace, a file `contexts/a` of an earlier turn's result.
  */
 export function isShadowed({ mount, path }: Place): boolean {
-  return mount.kind === "workspace" && MOUNTS_IN_WORKSPACE.has(path.split("/", 1)[0] ?? "");
+  const [top = ""] = path.split("/", 1);
+  if (mount.kind === "workspace") return MOUNTS_IN_WORKSPACE.has(top);
+  return mount.kind === "turn" && mount.context === null && top === CONTEXTS;
 }
 
 /** The absolute path of a place. `parsePath` returns the same place, unless it is shadowed. */
@@ -122,6 +138,10 @@ function formatMount(mount: Mount): string {
       return `/contexts/${mount.name}`;
     case "attempt":
       return `/attempts/${mount.number}`;
+    case "turn":
+      return mount.context === null
+        ? `/turns/${mount.turn}`
+        : `/turns/${mount.turn}/${CONTEXTS}/${mount.context}`;
     case "above":
       return mount.at;
   }

@@ -1,4 +1,5 @@
 import ignore from "ignore";
+import type { EarlierTurns } from "./earlier-turns";
 import { formatPlace } from "./paths";
 import type { FileOperation, Place } from "./types";
 
@@ -13,6 +14,8 @@ export type Access = {
   contexts: { get(name: string): ContextAccess | undefined; keys(): Iterable<string> };
   /** Numbers of earlier attempts whose rejected results the agent sees. Omitted: none. */
   attempts?: { has(number: string): boolean; keys(): Iterable<string> };
+  /** Earlier turns that the agent sees. Omitted: none. */
+  turns?: Pick<EarlierTurns, "has" | "keys" | "contextsOf">;
   /** Whether the agent has read or written the file at an absolute path. */
   knows(path: string): boolean;
 };
@@ -38,7 +41,7 @@ export function refusalOf(operation: FileOperation, place: Place, access: Access
 
 function unknownPlace(
   place: Place,
-  { peers, contexts, attempts = new Set() }: Access,
+  { peers, contexts, attempts = new Set(), turns }: Access,
 ): Refusal | null {
   const { mount } = place;
   if (mount.kind === "peer" && !peers.has(mount.alias))
@@ -47,8 +50,33 @@ function unknownPlace(
     return unknownName(place, "contexts", contexts.keys());
   if (mount.kind === "attempt" && !attempts.has(mount.number))
     return unknownName(place, "attempts", attempts.keys());
-  return null;
+  return unknownInTurns(place, turns);
 }
+
+const NO_TURNS: NonNullable<Access["turns"]> = {
+  has: () => false,
+  keys: () => [],
+  contextsOf: () => [],
+};
+
+/** The refusal of a place of a turn, or of a turn's context, that the agent does not see. */
+function unknownInTurns(
+  place: Place,
+  turns: NonNullable<Access["turns"]> = NO_TURNS,
+): Refusal | null {
+  const { mount } = place;
+  const isAboveContexts = mount.kind === "above" && /^\/turns\/./.test(mount.at);
+  if (mount.kind !== "turn" && !isAboveContexts) return null;
+  const turn = mount.kind === "turn" ? mount.turn : (formatPlace(place).split("/")[2] ?? "");
+  // The newest turns are named: there may be many.
+  if (!turns.has(turn)) return unknownName(place, "turns", [...turns.keys()].slice(-MAX_NAMED));
+  if (mount.kind !== "turn" || mount.context === null) return null;
+  const names = turns.contextsOf(turn);
+  return names.includes(mount.context) ? null : unknownName(place, `turns/${turn}/contexts`, names);
+}
+
+/** Maximum number of turns in a refusal. */
+const MAX_NAMED = 8;
 
 function unknownName(place: Place, kind: string, names: Iterable<string>): Refusal {
   const paths = [...names].sort().map((name) => `/${kind}/${name}`);
@@ -78,6 +106,10 @@ function writeRefusal(place: Place, { contexts }: Access): Refusal | null {
     case "attempt":
       return readOnly(
         "is the result of an earlier attempt and cannot be changed. Copy it into /workspace and change the copy.",
+      );
+    case "turn":
+      return readOnly(
+        "is from an earlier turn and cannot be changed. Copy it into /workspace and change the copy.",
       );
     case "context": {
       const context = contexts.get(mount.name);

@@ -1,17 +1,11 @@
-import type {
-  AgentFiles,
-  Basis,
-  FileLimits,
-  ListedEntry,
-  StagedChanges,
-  Stat,
-} from "./agent-files";
+import type { AgentFiles, Basis, ListedEntry, StagedChanges, Stat } from "./agent-files";
 import { AuditTrail } from "./audit-trail";
 import { BlobStage } from "./blob-stage";
 import { isDirectory, isRoot, notADirectory, notFound, sizeProblem } from "./file-errors";
 import { Marks } from "./marks";
+import { MountedTrees } from "./mounted-trees";
 import { formatPlace, isShadowed, parsePath } from "./paths";
-import { type Access, protectionOf, refusalOf } from "./permissions";
+import { type Access, refusalOf } from "./permissions";
 import {
   checkDirectory,
   checkFile,
@@ -22,7 +16,6 @@ import {
   type Transfer,
   type TransferKind,
 } from "./transfer";
-import { EMPTY_TREE } from "./tree";
 import {
   type AboveMounts,
   type FileAccess,
@@ -30,38 +23,25 @@ import {
   FileError,
   type FileOperation,
   type Place,
-  type Tree,
-  type TreeChanges,
 } from "./types";
-import { WorkingTree } from "./working-tree";
+import type { WorkingTree } from "./working-tree";
 
 /**
  * An agent's files during one tool call. Checks permissions, records accesses and stages changes
  * until the call settles. Each operation is atomic.
  */
 export class StagedFiles implements AgentFiles {
-  readonly #basis: Basis;
   readonly #access: Access;
   readonly #audit = new AuditTrail();
   readonly #blobs: BlobStage;
   readonly #marks: Marks;
-  /** Trees by the absolute path of their mount. Created when they are first needed. */
-  readonly #trees = new Map<string, WorkingTree>();
+  readonly #trees: MountedTrees;
 
   constructor(basis: Basis) {
-    this.#basis = basis;
     this.#blobs = new BlobStage(basis.blobs, basis.stagedBytes);
     this.#marks = new Marks(basis);
-    const contexts = [...basis.contexts].map(
-      ([name, context]) =>
-        [name, { writable: context.writable, isProtected: protectionOf(context) }] as const,
-    );
-    this.#access = {
-      peers: basis.peers,
-      contexts: new Map(contexts),
-      ...(basis.attempts && { attempts: basis.attempts }),
-      knows: (path) => !basis.readBeforeDelete || this.#marks.knows(path),
-    };
+    this.#trees = new MountedTrees(basis);
+    this.#access = this.#trees.access((path) => !basis.readBeforeDelete || this.#marks.knows(path));
   }
 
   get accessed(): readonly FileAccess[] {
@@ -72,9 +52,26 @@ export class StagedFiles implements AgentFiles {
     return formatPlace(parsePath(path));
   }
 
+  async withTree<T>(path: string, act: () => T): Promise<Awaited<T>> {
+    const place = placeOrNull(path);
+    if (!place || refusalOf("list", place, this.#access) !== null) return await act();
+    let isLoaded = false;
+    try {
+      return await this.#trees.withTree(place, () => {
+        isLoaded = true;
+        return act();
+      });
+    } catch (error) {
+      throw isLoaded ? error : this.#audit.failure("list", place, error);
+    }
+  }
+
   async read(path: string): Promise<Uint8Array> {
     return this.#audit.attemptAsync("read", path, async (place) => {
-      const entry = this.#file(this.#treePlace("read", place));
+      this.#checkPermission("read", place);
+      const entry = await this.#trees.withTree(place, () =>
+        this.#file(this.#treePlace("read", place)),
+      );
       const bytes = await this.#blobs.read(entry);
       this.#marks.markRead(formatPlace(place));
       return bytes;
@@ -104,10 +101,10 @@ export class StagedFiles implements AgentFiles {
     });
   }
 
-  walk(path: string, limit: number): { paths: string[]; more: boolean } {
-    return this.#audit.attempt("list", path, (place) => {
+  async walk(path: string, limit: number): Promise<{ paths: string[]; more: boolean }> {
+    return this.#audit.attemptAsync("list", path, async (place) => {
       const paths: string[] = [];
-      for (const file of this.#filesBelow(place)) {
+      for await (const file of this.#filesBelow(place)) {
         if (paths.length >= limit) return { paths, more: true };
         paths.push(file);
       }
@@ -144,7 +141,7 @@ export class StagedFiles implements AgentFiles {
       if (tree.isDirectory(place.path)) return;
       checkLimits(
         { target: { place, tree }, files: [], directories: [place.path], leaving: [] },
-        this.#limitsOf(place),
+        this.#trees.limitsOf(place),
       );
       tree.makeDirectory(place.path);
     });
@@ -172,17 +169,7 @@ export class StagedFiles implements AgentFiles {
   }
 
   staged(): StagedChanges {
-    const contexts = [...this.#basis.contexts.keys()].map((name): [string, TreeChanges] => [
-      name,
-      this.#trees.get(`/contexts/${name}`)?.changes() ?? EMPTY_TREE,
-    ]);
-    return {
-      workspace: this.#trees.get("/workspace")?.touched() ?? EMPTY_TREE,
-      contexts: new Map(contexts.filter(([, changes]) => changes.size > 0)),
-      blobs: this.#blobs.all(),
-      ...this.#marks.changes(),
-      directories: this.#emptyDirectories(),
-    };
+    return { ...this.#trees.changes(), blobs: this.#blobs.all(), ...this.#marks.changes() };
   }
 
   /** Records two operations. The source's operation fails if the target's operation fails. */
@@ -222,7 +209,7 @@ export class StagedFiles implements AgentFiles {
       : 0;
     checkLimits(
       { target, files, directories, leaving: leavingTarget, leavingDirectories },
-      this.#limitsOf(target.place),
+      this.#trees.limitsOf(target.place),
     );
     for (const { from, to, entry } of files) {
       this.#put(target.tree, to, entry);
@@ -265,7 +252,7 @@ export class StagedFiles implements AgentFiles {
   /** Throws `FileError` if a file of this size must not be written. */
   #checkFileSize(place: Place, size: number): TreePlace {
     const treePlace = this.#treePlace("write", place);
-    const limits = this.#limitsOf(place);
+    const limits = this.#trees.limitsOf(place);
     const tooLarge = sizeProblem(formatPlace(place), size, limits);
     if (tooLarge) throw tooLarge;
     checkFile(treePlace);
@@ -282,38 +269,7 @@ export class StagedFiles implements AgentFiles {
    */
   #treePlace(operation: FileOperation, place: Place): TreePlace {
     this.#checkPermission(operation, place);
-    const root = pathAt(place, "");
-    if (place.mount.kind === "above") throw isDirectory(root);
-    const existing = this.#trees.get(root);
-    if (existing) return { place, tree: existing };
-    const emptyDirectories = [...this.#basis.directories]
-      .filter((path) => path.startsWith(`${root}/`))
-      .map((path) => path.slice(root.length + 1))
-      .filter((path) => !isShadowed({ ...place, path }));
-    const tree = new WorkingTree(this.#baseOf(place), emptyDirectories);
-    this.#trees.set(root, tree);
-    return { place, tree };
-  }
-
-  #limitsOf({ mount }: Place): FileLimits {
-    const { contexts, limits } = this.#basis;
-    return (mount.kind === "context" ? contexts.get(mount.name)?.limits : undefined) ?? limits;
-  }
-
-  #baseOf({ mount }: Place): Tree {
-    const { workspace, peers, contexts, attempts } = this.#basis;
-    switch (mount.kind) {
-      case "workspace":
-        return workspace;
-      case "peer":
-        return peers.get(mount.alias) ?? EMPTY_TREE;
-      case "context":
-        return contexts.get(mount.name)?.tree ?? EMPTY_TREE;
-      case "attempt":
-        return attempts?.get(mount.number) ?? EMPTY_TREE;
-      case "above":
-        return EMPTY_TREE;
-    }
+    return this.#trees.at(place);
   }
 
   #file({ place, tree }: TreePlace): FileEntry {
@@ -333,7 +289,7 @@ export class StagedFiles implements AgentFiles {
   #statOrNull(place: Place): Stat | null {
     this.#checkPermission("list", place);
     const directory: Stat = { kind: "directory", size: 0, executable: false, hash: null };
-    if (place.mount.kind === "above") return directory;
+    if (place.mount.kind === "above" || place.path === "") return directory;
     const { tree } = this.#treePlace("list", place);
     const entry = tree.file(place.path);
     if (entry)
@@ -349,46 +305,49 @@ export class StagedFiles implements AgentFiles {
   /** The children of a directory, sorted by name. Skips paths of old trees that are unreachable. */
   #childrenOf(place: Place): Place[] {
     if (this.#stat(place).kind === "file") throw notADirectory(formatPlace(place));
-    if (place.mount.kind === "above") return this.#mountsIn(place.mount.at);
-    return this.#treePlace("list", place)
+    if (place.mount.kind === "above") return this.#trees.mountsIn(place.mount.at);
+    const children = this.#treePlace("list", place)
       .tree.childrenOf(place.path)
       .map((path) => ({ ...place, path }))
       .filter((child) => !isShadowed(child));
+    const inside = this.#trees.mountInside(place);
+    return inside ? [...children, inside] : children;
   }
 
-  #mountsIn(at: AboveMounts): Place[] {
-    const { peers, contexts, attempts = new Map() } = this.#basis;
-    const names = {
-      "/": [...(attempts.size > 0 ? ["attempts"] : []), "contexts", "peers", "workspace"],
-      "/peers": [...peers.keys()],
-      "/contexts": [...contexts.keys()],
-      "/attempts": [...attempts.keys()],
-    }[at];
-    return names.sort().map((name) => parsePath(`${at}/${name}`));
-  }
-
-  /** The sorted absolute paths of files; a generator, because callers may need only some. */
-  *#filesBelow(place: Place): Generator<string> {
-    if (this.#stat(place).kind === "file") return yield formatPlace(place);
-    if (place.mount.kind !== "above") {
-      for (const path of this.#treePlace("list", place).tree.filesBelow(place.path))
-        if (!isShadowed({ ...place, path })) yield pathAt(place, path);
+  /**
+   * The sorted absolute paths of files; a generator, because callers may need only some. Loads
+   * trees of earlier turns when it comes to them.
+   */
+  async *#filesBelow(place: Place): AsyncGenerator<string> {
+    if (place.mount.kind === "above") {
+      this.#stat(place);
+      for (const child of this.#mountsBelow(place.mount.at)) yield* this.#filesBelow(child);
       return;
     }
-    const key = (child: Place) => `${formatPlace(child)}/`;
-    const children = this.#mountsIn(place.mount.at).sort((a, b) => (key(a) < key(b) ? -1 : 1));
-    for (const child of children) yield* this.#filesBelow(child);
+    const { kind, tree } = await this.#trees.withTree(place, () => ({
+      ...this.#stat(place),
+      ...this.#treePlace("list", place),
+    }));
+    if (kind === "file") return yield formatPlace(place);
+    let inside = this.#trees.mountInside(place);
+    for (const path of tree.filesBelow(place.path)) {
+      if (isShadowed({ ...place, path })) continue;
+      if (inside && `${formatPlace(inside)}/` < pathAt(place, path)) {
+        yield* this.#filesBelow(inside);
+        inside = null;
+      }
+      yield pathAt(place, path);
+    }
+    if (inside) yield* this.#filesBelow(inside);
   }
 
-  /** All directories that exist while empty. Unused mounts keep their directories. */
-  #emptyDirectories(): string[] {
-    const inUnusedMounts = [...this.#basis.directories].filter(
-      (path) => !this.#trees.has(pathAt(parsePath(path), "")),
-    );
-    const inUsedMounts = [...this.#trees].flatMap(([root, tree]) =>
-      tree.emptyDirectories().map((path) => `${root}/${path}`),
-    );
-    return [...inUnusedMounts, ...inUsedMounts].sort();
+  /** The mounts below a directory in the order of their files. Earlier turns are not below `/`. */
+  #mountsBelow(at: AboveMounts): Place[] {
+    const key = (child: Place) => `${formatPlace(child)}/`;
+    return this.#trees
+      .mountsIn(at)
+      .filter((child) => at !== "/" || formatPlace(child) !== "/turns")
+      .sort((a, b) => (key(a) < key(b) ? -1 : 1));
   }
 }
 
@@ -396,3 +355,13 @@ const pathAt = (place: Place, path: string): string => formatPlace({ ...place, p
 
 /** The last segment of a path. */
 const nameOf = (place: Place): string => formatPlace(place).split("/").at(-1) ?? "";
+
+/** The parsed path; `null` if it is invalid. */
+function placeOrNull(path: string): Place | null {
+  try {
+    return parsePath(path);
+  } catch (error) {
+    if (error instanceof FileError) return null;
+    throw error;
+  }
+}

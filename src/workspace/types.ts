@@ -20,7 +20,13 @@ export type Tree = ReadonlyMap<string, FileEntry>;
 export type TreeChanges = ReadonlyMap<string, FileEntry | null>;
 
 /** Directories that contain mounts. */
-export type AboveMounts = "/" | "/peers" | "/contexts" | "/attempts";
+export type AboveMounts =
+  | "/"
+  | "/peers"
+  | "/contexts"
+  | "/attempts"
+  | "/turns"
+  | `/turns/${string}/contexts`;
 
 /** A directory that an agent sees. Permissions are in `permissions.ts`. */
 export type Mount =
@@ -30,12 +36,21 @@ export type Mount =
   | { kind: "context"; name: string }
   /** The rejected result of an earlier attempt of the turn; `number` is the text in the path. */
   | { kind: "attempt"; number: string }
+  /** Files as an earlier turn left them. */
+  | ({ kind: "turn" } & TurnTree)
   /** A directory that contains mounts. */
   | { kind: "above"; at: AboveMounts };
 
 /**
- * A parsed path: `/workspace/…`, `/peers/{alias}/…`, `/contexts/{name}/…`, `/attempts/{number}/…`.
- * `path` is relative to the mount; "" is its root.
+ * One tree of an earlier turn. `turn`: the name in the path, such as `turn_3`. `context`: the name
+ * of a context; `null` for the turn's result.
+ */
+export type TurnTree = { turn: string; context: string | null };
+
+/**
+ * A parsed path: `/workspace/…`, `/peers/{alias}/…`, `/contexts/{name}/…`, `/attempts/{number}/…`,
+ * `/turns/{turn}/…`, `/turns/{turn}/contexts/{name}/…`. `path` is relative to the mount; "" is its
+ * root.
  */
 export type Place = { mount: Mount; path: string };
 

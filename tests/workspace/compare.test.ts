@@ -167,7 +167,7 @@ describe("two directories", () => {
       peers: { agent1: { a: "A", b: "other", "c/d": "D" } },
     });
     const files = rig.open();
-    const { same, text } = compareDirectories(files, {
+    const { same, text } = await compareDirectories(files, {
       left: "src",
       right: "/peers/agent1",
       most: 100,
@@ -181,7 +181,7 @@ describe("two directories", () => {
 
   it("are the same if nothing differs", async () => {
     const rig = await Rig.of({ workspace: { "x/a": "A", "y/a": "A" } });
-    expect(compareDirectories(rig.open(), { left: "x", right: "y", most: 100 })).toEqual({
+    expect(await compareDirectories(rig.open(), { left: "x", right: "y", most: 100 })).toEqual({
       same: true,
       text: "The same: 1",
     });
@@ -190,14 +190,18 @@ describe("two directories", () => {
   it("are not compared if one has too many files", async () => {
     const rig = await Rig.of({ workspace: { "x/a": "A", "x/b": "B", "y/a": "A", "y/c": "C" } });
     const compare = () => compareDirectories(rig.open(), { left: "x", right: "y", most: 1 });
-    expect(compare).toThrow(
+    await expect(compare()).rejects.toThrow(
       "/workspace/x holds more than 1 files. Compare directories further down.",
     );
   });
 
   it("may be the root and the workspace", async () => {
     const rig = await Rig.of({ workspace: { a: "A" }, peers: { agent1: { a: "A" } } });
-    const { text } = compareDirectories(rig.open(), { left: "/", right: "/workspace", most: 9 });
+    const { text } = await compareDirectories(rig.open(), {
+      left: "/",
+      right: "/workspace",
+      most: 9,
+    });
     expect(text).toBe(
       "Only in / (2):\n  peers/agent1/a\n  workspace/a\nOnly in /workspace (1):\n  a\nThe same: 0",
     );
@@ -205,8 +209,8 @@ describe("two directories", () => {
 
   it("must not be files", async () => {
     const rig = await Rig.of({ workspace: { a: "A", b: "B" } });
-    expect(() => compareDirectories(rig.open(), { left: "a", right: "b", most: 9 })).toThrow(
-      FileError,
-    );
+    await expect(
+      compareDirectories(rig.open(), { left: "a", right: "b", most: 9 }),
+    ).rejects.toThrow(FileError);
   });
 });

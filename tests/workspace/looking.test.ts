@@ -118,8 +118,8 @@ describe("listing and describing", () => {
     {
       name: "walks files, sorted by path",
       setup: NESTED,
-      act: (f) =>
-        expect(f.walk("", 10)).toEqual({
+      act: async (f) =>
+        expect(await f.walk("", 10)).toEqual({
           paths: ["/workspace/a-b", "/workspace/a.b", "/workspace/a/x", "/workspace/b.txt"],
           more: false,
         }),
@@ -128,15 +128,18 @@ describe("listing and describing", () => {
     {
       name: "walks at most the requested number of files",
       setup: NESTED,
-      act: (f) =>
-        expect(f.walk("", 2)).toEqual({ paths: ["/workspace/a-b", "/workspace/a.b"], more: true }),
+      act: async (f) =>
+        expect(await f.walk("", 2)).toEqual({
+          paths: ["/workspace/a-b", "/workspace/a.b"],
+          more: true,
+        }),
       accesses: ["list /workspace"],
     },
     {
       name: "walks all visible files",
       setup: NESTED,
-      act: (f) =>
-        expect(f.walk("/", 4)).toEqual({
+      act: async (f) =>
+        expect(await f.walk("/", 4)).toEqual({
           paths: ["/contexts/site/i", "/peers/agent1/q", "/peers/agent10/p", "/workspace/a-b"],
           more: true,
         }),
@@ -145,7 +148,8 @@ describe("listing and describing", () => {
     {
       name: "walks a file and returns the file itself",
       setup: HOME,
-      act: (f) => expect(f.walk("a.txt", 9)).toEqual({ paths: ["/workspace/a.txt"], more: false }),
+      act: async (f) =>
+        expect(await f.walk("a.txt", 9)).toEqual({ paths: ["/workspace/a.txt"], more: false }),
       accesses: ["list /workspace/a.txt"],
     },
     {

@@ -119,6 +119,7 @@ export class ModelActions implements Actions {
   }
 }
 
+type WalkResult = { paths: string[]; more: boolean };
 export type Actions = {
   read(path: string): Promise<Uint8Array>;
   write(path: string, bytes: Uint8Array): Promise<void>;
@@ -127,7 +128,7 @@ export type Actions = {
   copy(from: string, to: string): void;
   move(from: string, to: string): void;
   list(path: string): { name: string }[];
-  walk(path: string, limit: number): { paths: string[]; more: boolean };
+  walk(path: string, limit: number): WalkResult | Promise<WalkResult>;
   stat(path: string): { kind: string };
   exists(path: string): boolean;
 };

@@ -110,7 +110,7 @@ describe("a workspace with a file at a reserved name", () => {
 
   it("returns only paths of its own files", async () => {
     const files = (await Rig.of(OLD)).open();
-    const { paths } = files.walk("/", 100);
+    const { paths } = await files.walk("/", 100);
     expect(paths.map((path) => files.stat(path).kind)).toEqual(["file"]);
     expect(files.staged().directories).toEqual(["/workspace/peers/empty"]);
   });

@@ -4,6 +4,7 @@ import type { ProtectedPaths } from "../../src/workspace/permissions";
 import { StagedFiles } from "../../src/workspace/staged-files";
 import { mergeChanges } from "../../src/workspace/tree";
 import type { FileEntry, Tree, TreeChanges } from "../../src/workspace/types";
+import { OneLoadedTurn, type TurnsSetup } from "./turn-rig";
 
 type Texts = Readonly<Record<string, string>>;
 
@@ -17,6 +18,8 @@ export type Setup = {
   contexts?: Readonly<
     Record<string, { files: Texts; writable?: boolean } & Partial<ProtectedPaths>>
   >;
+  /** Earlier turns by name: their results under the name "", and their contexts by name. */
+  turns?: TurnsSetup<Texts>;
   read?: readonly string[];
   own?: readonly string[];
   directories?: readonly string[];
@@ -46,6 +49,7 @@ export class Rig {
       setup.workspace,
       ...Object.values(setup.peers ?? {}),
       ...Object.values(setup.contexts ?? {}).map(({ files }) => files),
+      ...Object.values(setup.turns ?? {}).flatMap((trees) => Object.values(trees)),
     ];
     for (const text of trees.flatMap((tree) => Object.values(tree ?? {}))) {
       const hash = await hashOf(encoder.encode(text));
@@ -77,6 +81,7 @@ export class Rig {
           ],
         ),
       ),
+      ...(this.#setup.turns && { turns: this.#turns(this.#setup.turns) }),
       blobs: { read: async ({ hash }) => this.#read(hash) },
       read: new Set(read),
       own: new Set(own),
@@ -103,6 +108,14 @@ export class Rig {
     const named = [...contexts].map(([name, changes]) => [name, toTexts(changes, texts)] as const);
     return Object.fromEntries(
       [...Object.entries(all), ...named].filter(([, value]) => Object.keys(value).length > 0),
+    );
+  }
+
+  #turns(turns: TurnsSetup<Texts>): OneLoadedTurn {
+    const trees = (turn: Readonly<Record<string, Texts>>) =>
+      Object.fromEntries(Object.entries(turn).map(([name, files]) => [name, this.#tree(files)]));
+    return new OneLoadedTurn(
+      Object.fromEntries(Object.entries(turns).map(([name, turn]) => [name, trees(turn)])),
     );
   }
 

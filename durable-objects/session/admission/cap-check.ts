@@ -62,7 +62,11 @@ export function capRefusal(
   const refusal = capTooSmall({
     rules: withAudioPricing(team.rules, attached?.attachments ?? []),
     budget,
-    calls: firstCalls({ team, question, attached, history: history(), toolsOf }),
+    calls: firstCalls({
+      ...{ team, question, attached, toolsOf },
+      history: history(),
+      commandPlace: commandsOf(env),
+    }),
     questionTokens: byteLength(question) + (attached?.tokens ?? 0),
   });
   return refusal && { ok: false, ...refusal };

@@ -5,6 +5,7 @@ import type { EventOf, SessionEvent } from "../../../src/protocol/events";
 import type { PayloadTexts } from "../../../src/engine/ports";
 import type { CallStore } from "./call-store";
 import { plannedCalls } from "./planned-call-reader";
+import type { CommandPlace } from "../../../src/tools/shell";
 import type { SessionFacts } from "../session-facts";
 import type { SessionLog } from "../log/session-log";
 import type { SessionQueries } from "../session-queries";
@@ -15,6 +16,8 @@ type Options = {
   log: SessionLog;
   calls: CallStore;
   queries: SessionQueries;
+  /** Where the deployment runs agents' commands. Omitted: in the service. */
+  commandPlace?: CommandPlace;
 };
 
 /** Renders the records that a decision adds to the agents' conversations. Writes nothing. */
@@ -31,11 +34,11 @@ export class RoundRecords {
   render(steps: readonly Step[], texts: PayloadTexts): RoundRecord[] {
     const [first] = steps;
     if (!first) return [];
-    const { team, nonce } = this.#options;
+    const { team, nonce, commandPlace = "service" } = this.#options;
     const events = eventsOf(steps);
     const turn = events.at(-1)?.turn ?? 0;
     return renderRecords({
-      steps,
+      ...{ steps, commandPlace },
       team,
       nonce: (agent, attempt) => nonce(turn, attempt, agent),
       history: events.some(({ type }) => type.endsWith("started"))

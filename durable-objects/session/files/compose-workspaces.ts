@@ -22,6 +22,7 @@ import { RoundChanges } from "./round-changes";
 import { type SessionLog, startOfTurn } from "../log/session-log";
 import { SessionContexts } from "./session-contexts";
 import { type TurnEnds, SnapshotStore } from "./snapshot-store";
+import { TurnTrees } from "./turn-trees";
 import { Workspaces } from "./workspaces";
 
 type Storage = Pick<ObjectStorage, "sql" | "transactionSync">;
@@ -93,23 +94,26 @@ export function sessionWorkspaces({
   // ends; that report is repeated until it succeeds.
   const reportStored = () =>
     stored().catch((error: unknown) => logError("stored bytes were not reported", error));
+  const parentOf = (turn: number) => log.turn(turn)?.parent ?? null;
   const { storageQueue, ...stores } = fileStores(
     { ...places, pins: contexts.pins, stored: reportStored },
     {
-      parentOf: (turn) => log.turn(turn)?.parent ?? null,
+      parentOf,
       completedWith: (turn) => log.completedWith(turn),
       pinnedIn: (turn) => pinnedIn(log, turn),
       latest: () => log.latest(),
     },
   );
+  const sessionContexts = new SessionContexts({
+    reader: contexts.reader,
+    tenant: places.place.tenant,
+    storageQueue,
+  });
   return new Workspaces({
     ...stores,
     changes: new RoundChanges(places.storage.sql),
-    contexts: new SessionContexts({
-      reader: contexts.reader,
-      tenant: places.place.tenant,
-      storageQueue,
-    }),
+    contexts: sessionContexts,
+    turns: new TurnTrees({ ...stores, contexts: sessionContexts, parentOf }),
     settingsOf: (agent) => team.agents[agent]?.workspace,
     protectedPathsOf: (agent, name) => protectedPathsOf(team.agents, agent, name),
     close: () => storageQueue.close(),

@@ -35,6 +35,8 @@ export type TurnStart = {
   carried: ReadonlyMap<string, number>;
 };
 
+type CachedStart = { turn: number; start: TurnStart } | null;
+
 /** Lookups in the session's log. */
 type TurnLookups = {
   /** See `TurnEnds`. */
@@ -60,8 +62,10 @@ export class ContextStates {
   readonly #sql: Sql;
   readonly #changes: ContextChanges;
   readonly #lookups: TurnLookups;
-  /** The start that was read last. A cache: every tool call of a turn needs it. */
-  #latest: { turn: number; start: TurnStart } | null = null;
+  /** The start of the newest turn. A cache: every tool call of a turn needs it. */
+  #latest: CachedStart = null;
+  /** The start of another turn that was read last. */
+  #other: CachedStart = null;
 
   constructor(sql: Sql, changes: ContextChanges, lookups: TurnLookups) {
     this.#sql = sql;
@@ -71,8 +75,20 @@ export class ContextStates {
 
   /** The contexts at the start of a turn, sorted by name. */
   start(turn: number): TurnStart {
-    if (this.#latest?.turn !== turn) this.#latest = { turn, start: this.#read(turn) };
-    return this.#latest.start;
+    const cached = [this.#latest, this.#other].find((one) => one?.turn === turn);
+    if (cached) return cached.start;
+    const start = this.#read(turn);
+    if (turn > (this.#latest?.turn ?? 0)) this.#latest = { turn, start };
+    else this.#other = { turn, start };
+    return start;
+  }
+
+  /** Names of the contexts that a turn and its ancestors used, sorted. Reads no files. */
+  namesIn(turn: number): readonly string[] {
+    const query = "SELECT context FROM context_states WHERE turn = ? AND part = 0 ORDER BY context";
+    const rows = this.#sql.exec<{ context: string }>(query, turn).toArray();
+    const pinned = rows.length > 0 ? [] : this.#pinned(turn);
+    return [...rows, ...pinned].map(({ context }) => context);
   }
 
   /** The contexts at the end of a turn, sorted by name. */
@@ -108,6 +124,7 @@ export class ContextStates {
    */
   begin(turn: number, { states, carried }: TurnStart): void {
     this.#latest = null;
+    this.#other = null;
     this.#sql.exec("DELETE FROM context_states WHERE turn = ?", turn);
     for (const { context, version, entry, changes, sources } of states) {
       const header: Header = {

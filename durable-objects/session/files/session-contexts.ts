@@ -10,7 +10,7 @@ import { ReadAhead } from "./read-ahead";
 import type { StorageQueue } from "./storage-queue";
 
 type Options = { reader: ContextReader; tenant: string; storageQueue: Pick<StorageQueue, "take"> };
-type Pin = Pick<PinnedContext, "name" | "version">;
+export type Pin = Pick<PinnedContext, "name" | "version">;
 /** A version and its tree. `start`: the tree at the start of a turn, see `StartOfTurn`. */
 type LoadedContext = Pick<OpenContext, "has" | "read"> & {
   name: string;
@@ -101,7 +101,7 @@ export class SessionContexts implements BlobSource {
 
   /** Reads contents that are not cached. The result must not be changed if it is cacheable. */
   #read(context: LoadedContext, entry: FileEntry, isSearch: boolean): Promise<Uint8Array> {
-    const read = () => this.#runRead(() => this.#readFrom(context, entry, isSearch));
+    const read = () => this.runRead(() => this.#readFrom(context, entry, isSearch));
     if (!isCacheable(entry)) return read();
     const reading =
       this.#reading.get(entry.hash) ??
@@ -131,7 +131,7 @@ export class SessionContexts implements BlobSource {
   /** Opens a version; `null` if it does not exist. Throws `FileError` if it cannot be read now. */
   openVersion({ name, version }: Pin): Promise<OpenContext | null> {
     const { reader, tenant } = this.#options;
-    return this.#runRead(() => reader.open(tenant, name, version));
+    return this.runRead(() => reader.open(tenant, name, version));
   }
 
   /** Reads contents from the pinned version, or from the older version that stores them. */
@@ -150,7 +150,7 @@ export class SessionContexts implements BlobSource {
    * now.
    */
   readVersion(pin: Pin, entry: FileEntry): Promise<Uint8Array> {
-    return this.#runRead(() => this.#readOlder(pin, entry));
+    return this.runRead(() => this.#readOlder(pin, entry));
   }
 
   /** Reads contents of a version that is not loaded. Throws if the version does not exist. */
@@ -176,7 +176,7 @@ export class SessionContexts implements BlobSource {
   }
 
   /** Runs a read in the storage queue. Throws `FileError` if it fails. */
-  async #runRead<T>(read: () => Promise<T>): Promise<T> {
+  async runRead<T>(read: () => Promise<T>): Promise<T> {
     try {
       return await this.#options.storageQueue.take(read);
     } catch (error) {

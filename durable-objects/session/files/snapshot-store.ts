@@ -75,7 +75,7 @@ export class SnapshotStore {
 
   /** A snapshot; `null` if there is none. */
   read(place: SnapshotPlace): Snapshot | null {
-    const key = `${place.turn} ${place.attempt} ${place.label}`;
+    const key = keyOf(place);
     const snapshot = this.#kept.get(key) ?? this.#load(place);
     if (!snapshot) return null;
     this.#kept.delete(key);
@@ -91,12 +91,17 @@ export class SnapshotStore {
    * if the turn was cancelled or failed before the presentation was confirmed.
    */
   resultOf(turn: number): Snapshot | null {
+    const place = this.#resultPlace(turn);
+    return place && this.read(place);
+  }
+
+  #resultPlace(turn: number): SnapshotPlace | null {
     const attempt = this.#completedWith(turn);
     if (attempt === null) return null;
     const query =
       "SELECT label FROM snapshots WHERE turn = ? AND attempt = ? AND part = 0 AND label LIKE '%.final'";
     const [final] = this.#sql.exec<{ label: string }>(query, turn, attempt).toArray();
-    return final ? this.read({ turn, attempt, ...final }) : null;
+    return final ? { turn, attempt, ...final } : null;
   }
 
   /**
@@ -112,6 +117,25 @@ export class SnapshotStore {
     return this.resultOf(turn)?.tree ?? this.baseOf(turn);
   }
 
+  /**
+   * The same tree as `baseOfNext`. It does not stay in the cache, and neither do the trees that it
+   * builds on: agents read many turns, each once.
+   */
+  treeAfter(turn: number): Tree {
+    const changes: TreeChanges[] = [];
+    let base: Tree = EMPTY_TREE;
+    let place = this.#resultPlace(turn) ?? this.#startPlace(turn);
+    while (place) {
+      const cached = this.#kept.get(keyOf(place));
+      const stored = cached ? null : this.#stored(place);
+      if (cached) base = cached.tree;
+      if (!stored) break;
+      changes.push(stored.manifest.changes);
+      place = stored.manifest.base === null ? null : this.#startPlace(place.turn);
+    }
+    return changes.reduceRight(applyChanges, base);
+  }
+
   /** A snapshot as stored, without unchanged files; `null` if there is none. */
   frozen(place: SnapshotPlace): FrozenChanges | null {
     const stored = this.#stored(place);
@@ -123,8 +147,13 @@ export class SnapshotStore {
 
   /** The result that a turn continues; `null` if there is none. */
   #startOf(turn: number): Snapshot | null {
+    const place = this.#startPlace(turn);
+    return place && this.read(place);
+  }
+
+  #startPlace(turn: number): SnapshotPlace | null {
     for (let parent = this.#parentOf(turn); parent !== null; parent = this.#parentOf(parent)) {
-      const result = this.resultOf(parent);
+      const result = this.#resultPlace(parent);
       if (result) return result;
     }
     return null;
@@ -178,6 +207,8 @@ export class SnapshotStore {
     return { manifest, files: first.files, bytes: first.bytes };
   }
 }
+
+const keyOf = ({ turn, attempt, label }: SnapshotPlace): string => `${turn} ${attempt} ${label}`;
 
 /** Number of manifests of a tree that builds on `start`; `null` if it builds on no other tree. */
 const manifestsOn = (start: Snapshot | null): number => (start?.manifests ?? 0) + 1;

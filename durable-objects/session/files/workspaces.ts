@@ -42,6 +42,7 @@ import type { Contents, FrozenFiles } from "../session-api";
 import type { AnswerFiles } from "../session-queries";
 import type { SessionContexts } from "./session-contexts";
 import type { SnapshotStore } from "./snapshot-store";
+import type { TurnTrees } from "./turn-trees";
 import { WorkspaceTrees } from "./workspace-trees";
 import { CONTEXT_LIMITS } from "../../../src/protocol/context-limits";
 
@@ -51,6 +52,7 @@ type Options = {
   snapshots: SnapshotStore;
   contexts: SessionContexts;
   contextChanges: ContextChanges;
+  turns: TurnTrees;
   contextStates: ContextStates;
   settingsOf: (agent: number) => WorkspaceSettings | undefined;
   /** The paths of a context that an agent may not change. */
@@ -125,6 +127,7 @@ export class Workspaces {
       const workspace = applyChanges(EMPTY_TREE, changes.of(place));
       return new StagedFiles({ workspace, peers: new Map(), contexts: new Map(), ...common });
     }
+    const turns = this.#options.turns.of(turn, agent);
     const peers = [...peersOf(turn, agent)].map(([alias, label]): [string, Tree] => [
       alias,
       this.#trees.frozen({ ...place, label }),
@@ -136,6 +139,7 @@ export class Workspaces {
         contextsOf(turn, agent).flatMap((mount) => this.#mounted(mount, agent, place)),
       ),
       attempts: this.#rejected.of(turn, agent),
+      ...(turns && { turns }),
       ...common,
     });
   }
@@ -227,23 +231,26 @@ export class Workspaces {
 
   /** Copies contents from contexts into the session's own storage. */
   async #copyFromContexts(staged: StagedChanges, signal: AbortSignal): Promise<void> {
-    const { blobs, contexts } = this.#options;
+    const { blobs } = this.#options;
     const writtenEntries = [staged.workspace, ...staged.contexts.values()].flatMap((changes) => [
       ...changes.values(),
     ]);
     for (const entry of writtenEntries) {
-      if (
-        entry === null ||
-        staged.blobs.has(entry.hash) ||
-        blobs.isKept(entry.hash) ||
-        !contexts.has(entry.hash)
-      )
-        continue;
-      const copied = new Map([[entry.hash, await contexts.read(entry)]]);
+      if (entry === null || staged.blobs.has(entry.hash) || blobs.isKept(entry.hash)) continue;
+      const contents = await this.#fromContexts(entry);
+      if (!contents) continue;
+      const copied = new Map([[entry.hash, contents]]);
       await blobs.spill(copied, signal);
       signal.throwIfAborted();
       blobs.add(copied);
     }
+  }
+
+  /** Contents of a context in any version that the agents can read; `null` if there are none. */
+  async #fromContexts(entry: FileEntry): Promise<Uint8Array | null> {
+    const { blobs, contexts, turns } = this.#options;
+    if (contexts.has(entry.hash)) return contexts.read(entry);
+    return blobs.has(entry.hash) ? null : turns.contents(entry);
   }
 
   /** See `DecidedFiles`. */
@@ -307,10 +314,10 @@ export class Workspaces {
 
   /** A source that reads the session's own contents and the contents of contexts. */
   #source(): BlobSource {
-    const { blobs, contexts } = this.#options;
+    const { blobs } = this.#options;
     return {
-      read: (entry: FileEntry) =>
-        (blobs.isKept(entry.hash) || !contexts.has(entry.hash) ? blobs : contexts).read(entry),
+      read: async (entry: FileEntry) =>
+        (blobs.isKept(entry.hash) ? null : await this.#fromContexts(entry)) ?? blobs.read(entry),
     };
   }
 }

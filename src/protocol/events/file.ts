@@ -24,7 +24,7 @@ export const FileAccessSchema = z.object({
   path: z
     .string()
     .describe(
-      "Resolved path, as the agent sees it: `/workspace/a`, `/peers/agent2/a`, `/contexts/site/a`",
+      "Resolved path, as the agent sees it: `/workspace/a`, `/peers/agent2/a`, `/contexts/site/a`, `/turns/turn_2/a`",
     ),
   refused: z
     .string()

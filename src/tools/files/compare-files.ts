@@ -31,7 +31,7 @@ export const compareDirectoriesTool = (limits: FileToolLimits): Tool =>
       "Compares two directories with all that is in them: which files are only in one, and which differ. Then use compare_files.",
     schema,
     async run({ first, second }, files, context) {
-      const { text } = compareDirectories(files, {
+      const { text } = await compareDirectories(files, {
         left: first,
         right: second,
         most: limits.searchedFiles,

@@ -48,7 +48,7 @@ export const editFileTool = (): Tool =>
         );
       const found = findOccurrences(text, edit.old);
       checkCount(path, args, found);
-      const { size, executable } = files.stat(args.path);
+      const { size, executable } = await files.withTree(args.path, () => files.stat(args.path));
       const newSize = size + found.count * (byteLength(edit.replacement) - byteLength(edit.old));
       files.checkWrite(args.path, newSize);
       await files.write(args.path, editedBytes(text, edit, newSize), executable);

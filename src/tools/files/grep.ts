@@ -115,7 +115,7 @@ async function search(
   matcher: LineMatcher,
 ): Promise<SearchReport> {
   const root = files.resolve(args.path ?? "/workspace");
-  const { paths, more } = files.walk(root, limits.searchedFiles);
+  const { paths, more } = await files.walk(root, limits.searchedFiles);
   const searchedPaths =
     args.glob === undefined
       ? paths
@@ -130,7 +130,7 @@ async function search(
   let bytes = 0;
   for (const path of searchedPaths) {
     signal.throwIfAborted();
-    bytes += files.stat(path).size;
+    bytes += (await files.withTree(path, () => files.stat(path))).size;
     if (bytes > limits.searchedBytes)
       found.limitReached = `only ${limits.searchedBytes} bytes of files`;
     if (found.matches >= limits.entries)

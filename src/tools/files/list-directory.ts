@@ -24,8 +24,8 @@ export const listDirectoryTool = (limits: FileToolLimits): Tool =>
     async run({ path, recursive }, files, context) {
       const root = files.resolve(path ?? "/workspace");
       const { lines, more } = recursive
-        ? filesIn(files, root, limits.entries)
-        : entriesIn(files, root, limits.entries);
+        ? await filesIn(files, root, limits.entries)
+        : await entriesIn(files, root, limits.entries);
       if (lines.length === 0) return `[${root} is empty.]`;
       const { text, hiddenLines } = fitLines(lines, reducedLimits(limits, context).resultBytes);
       const isCut = more || hiddenLines > 0;
@@ -38,18 +38,20 @@ export const listDirectoryTool = (limits: FileToolLimits): Tool =>
 /** Lines of a listing. `more`: whether there are more than the limit allows. */
 type Lines = { lines: string[]; more: boolean };
 
-function entriesIn(files: AgentFiles, root: string, maxEntries: number): Lines {
-  const entries = files.list(root);
+async function entriesIn(files: AgentFiles, root: string, maxEntries: number): Promise<Lines> {
+  const entries = await files.withTree(root, () => files.list(root));
   const lines = entries
     .slice(0, maxEntries)
     .map(({ name, kind, size }) => (kind === "directory" ? `${name}/` : `${name}  ${size}`));
   return { lines, more: entries.length > maxEntries };
 }
 
-function filesIn(files: AgentFiles, root: string, maxEntries: number): Lines {
-  const { paths, more } = files.walk(root, maxEntries);
-  return {
-    lines: paths.map((path) => `${relativePath(path, root)}  ${files.stat(path).size}`),
-    more,
-  };
+async function filesIn(files: AgentFiles, root: string, maxEntries: number): Promise<Lines> {
+  const { paths, more } = await files.walk(root, maxEntries);
+  const lines: string[] = [];
+  for (const path of paths) {
+    const { size } = await files.withTree(path, () => files.stat(path));
+    lines.push(`${relativePath(path, root)}  ${size}`);
+  }
+  return { lines, more };
 }

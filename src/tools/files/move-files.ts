@@ -20,8 +20,8 @@ export const copyFileTool = (): Tool =>
       "Copies a file, or a directory with all that is in it, e.g. from a peer's snapshot into your workspace. Binary files too.",
     schema,
     async run({ source, destination, overwrite }, files) {
-      checkDestination(files, destination, overwrite);
-      files.copy(source, destination);
+      await checkDestination(files, destination, overwrite);
+      await files.withTree(source, () => files.copy(source, destination));
       return `Copied ${files.resolve(source)} to ${files.resolve(destination)}.`;
     },
   });
@@ -34,7 +34,7 @@ export const moveFileTool = (): Tool =>
     schema,
     async run({ source, destination, overwrite }, files) {
       const [from, to] = [files.resolve(source), files.resolve(destination)];
-      if (from !== to) checkDestination(files, destination, overwrite);
+      if (from !== to) await checkDestination(files, destination, overwrite);
       files.move(source, destination);
       return `Moved ${from} to ${to}.`;
     },
@@ -56,11 +56,17 @@ export const deleteFileTool = (): Tool =>
   });
 
 /** Throws `FileError` if the destination exists and may not be replaced. */
-function checkDestination(files: AgentFiles, destination: string, overwrite = false): void {
-  if (!files.exists(destination)) return;
+async function checkDestination(
+  files: AgentFiles,
+  destination: string,
+  overwrite = false,
+): Promise<void> {
+  const existing = await files.withTree(destination, () =>
+    files.exists(destination) ? files.stat(destination) : null,
+  );
+  if (!existing) return;
   const path = files.resolve(destination);
-  const { kind } = files.stat(destination);
-  if (kind === "directory")
+  if (existing.kind === "directory")
     throw new FileError(
       "exists",
       `${path} is a directory that is already there. Name the new path in it, with the file's own name.`,

@@ -24,7 +24,7 @@ export const searchFilesTool = (limits: FileToolLimits): Tool =>
     schema,
     async run({ pattern, path }, files, context) {
       const root = files.resolve(path ?? "/workspace");
-      const { paths, more } = files.walk(root, limits.searchedFiles);
+      const { paths, more } = await files.walk(root, limits.searchedFiles);
       const found = await matchingPaths({ pattern, paths, root }, new WorkBudget(), context.signal);
       if (found.length === 0)
         return `No file in ${root} matches ${pattern}.${more ? notAllSearched(limits) : ""}`;

@@ -16,7 +16,9 @@ export const writeFileTool = (): Tool =>
       "Writes a whole text file; what was there before is replaced. To change a part of a file, use edit_file.",
     schema,
     async run({ path, content }, files) {
-      const existing = files.exists(path) ? files.stat(path) : null;
+      const existing = await files.withTree(path, () =>
+        files.exists(path) ? files.stat(path) : null,
+      );
       if (existing?.kind === "directory") {
         throw new FileError("is_directory", `${files.resolve(path)} is a directory. Name a file.`);
       }

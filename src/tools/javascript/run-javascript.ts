@@ -78,8 +78,8 @@ async function readTexts(
   paths: readonly string[],
   { fileBytes }: JavascriptLimits,
 ): Promise<Record<string, string>> {
-  const sizes = paths.map((path) => files.stat(path).size);
-  const size = sizes.reduce((sum, fileSize) => sum + fileSize, 0);
+  let size = 0;
+  for (const path of paths) size += (await files.withTree(path, () => files.stat(path))).size;
   if (size > fileBytes)
     throw new FileError(
       "file_too_large",

@@ -53,7 +53,8 @@ export function runCommandTool(
     schema: limits === RUN_COMMAND_LIMITS ? defaultSchema : schemaFor(limits),
     async run({ command, directory, timeout_seconds }, files, { signal }) {
       const start = files.resolve(directory ?? "/workspace");
-      if (files.stat(start).kind !== "directory")
+      const { kind } = await files.withTree(start, () => files.stat(start));
+      if (kind !== "directory")
         throw new FileError("not_a_directory", `${start} is a file, not a directory.`);
       const timeoutMs = (timeout_seconds ?? limits.defaultSeconds) * 1000;
       const outcome = await runner.run({ command, directory: start, timeoutMs, files, signal });

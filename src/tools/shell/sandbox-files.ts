@@ -51,7 +51,7 @@ export class SandboxFiles {
   async copyIn(files: AgentFiles): Promise<void> {
     await this.#removeLeftovers();
     const inSandbox = await this.#list();
-    const agentPaths = new Set(this.#pathsOf(files));
+    const agentPaths = new Set(await this.#pathsOf(files));
     const directories = withParents([
       ...[...agentPaths].map(parentOf),
       ...files.staged().directories,
@@ -116,7 +116,7 @@ export class SandboxFiles {
    * message.
    */
   async #removeDeleted(files: AgentFiles, inSandbox: Listing, problems: string[]): Promise<void> {
-    const previousPaths = this.#pathsOf(files);
+    const previousPaths = await this.#pathsOf(files);
     const directories = withParents([
       ...previousPaths.map(parentOf),
       ...files.staged().directories,
@@ -155,8 +155,9 @@ export class SandboxFiles {
     return toBytes(content, encoding === "utf-8" ? "utf8" : "base64");
   }
 
-  #pathsOf(files: AgentFiles): string[] {
-    const { paths, more } = files.walk("/", this.#limits.files);
+  /** The files that a command sees. Earlier turns are not copied, and do not count. */
+  async #pathsOf(files: AgentFiles): Promise<string[]> {
+    const { paths, more } = await files.walk("/", this.#limits.files);
     if (!more) return paths;
     throw new FileError(
       "too_many_files",

@@ -109,6 +109,9 @@ async function outcomeOrAbort(
   }
 }
 
+const NO_TURNS =
+  "Commands run in a container, which has no /turns. Copy what you need from there into /workspace with copy_file, and run the command on the copy.";
+
 async function run(
   sandbox: RunningSandbox,
   inSandbox: SandboxFiles,
@@ -116,6 +119,7 @@ async function run(
 ): Promise<CommandOutcome> {
   const { files, command, directory, timeoutMs, signal } = request;
   signal.throwIfAborted();
+  if (/^\/turns(?:\/|$)/.test(directory)) throw new FileError("not_in_container", NO_TURNS);
   await inSandbox.copyIn(files);
   const script = inSandbox.root + SCRIPT_FILE;
   await sandbox.writeFile(script, command);

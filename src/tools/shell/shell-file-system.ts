@@ -49,10 +49,10 @@ type FileSystemParts = {
 };
 
 /**
- * The shell's file system. The agent's files are at `/workspace`, `/peers`, `/contexts` and
- * `/attempts`. `/tmp` and `/dev` are scratch directories that exist until the command ends. Other
- * paths are read-only. Links are refused, all files have the same time, and of a file's mode only
- * the executable bit is stored.
+ * The shell's file system. The agent's files are at `/workspace`, `/peers`, `/contexts`,
+ * `/attempts` and `/turns`, which is not listed in `/`. `/tmp` and `/dev` are scratch directories
+ * that exist until the command ends. Other paths are read-only. Links are refused, all files have
+ * the same time, and of a file's mode only the executable bit is stored.
  */
 export class ShellFileSystem implements IFileSystem {
   /**
@@ -176,7 +176,9 @@ export class ShellFileSystem implements IFileSystem {
       (files) => files.list(path).map(({ name }) => name),
       (scratch) => scratch.readdir(path),
     );
-    return path === "/" ? [...names, "tmp"].sort() : names;
+    if (path !== "/") return names;
+    // A command that visits everything below `/` must not load all earlier turns.
+    return [...names.filter((name) => name !== "turns"), "tmp"].sort();
   }
 
   async rm(path: string, options?: RmOptions): Promise<void> {
@@ -203,7 +205,7 @@ export class ShellFileSystem implements IFileSystem {
       return this.#run(
         "cp",
         to,
-        (files) => files.copy(from, to),
+        (files) => files.withTree(from, () => files.copy(from, to)),
         (scratch) => scratch.cp(from, to, options),
       );
     }
@@ -336,7 +338,7 @@ export class ShellFileSystem implements IFileSystem {
     await this.#breathe();
     if (!isAgentPath(path) && path !== "/") return onScratch(this.#scratch);
     try {
-      return await onFiles(this.#files);
+      return await this.#files.withTree(path, () => onFiles(this.#files));
     } catch (error) {
       if (!(error instanceof FileError)) throw error;
       this.refusals.push(error.message);
@@ -356,5 +358,5 @@ const isExecutable = (mode: number): boolean => (mode & 0o111) !== 0;
 const isDevNull = (path: string): boolean => path === "/dev/null";
 const isScratch = (path: string): boolean => /^\/(?:tmp|dev)(?:\/|$)/.test(path);
 const isAgentPath = (path: string): boolean =>
-  /^\/(?:workspace|peers|contexts|attempts)(?:\/|$)/.test(path);
+  /^\/(?:workspace|peers|contexts|attempts|turns)(?:\/|$)/.test(path);
 const parentOf = (path: string): string => path.slice(0, path.lastIndexOf("/")) || "/";

@@ -4,6 +4,7 @@ import type { AgentFiles, BlobSource, FileLimits } from "../../../src/workspace/
 import { hashOf } from "../../../src/workspace/snapshot";
 import { StagedFiles } from "../../../src/workspace/staged-files";
 import type { FileEntry, Tree } from "../../../src/workspace/types";
+import { OneLoadedTurn, type TurnsSetup } from "../../workspace/turn-rig";
 
 /** The contents of a tree's files, by path. */
 export type Contents = Record<string, string | Uint8Array>;
@@ -15,6 +16,8 @@ export type World = {
   peers?: Record<string, Contents>;
   /** The files of each context, by the context's name. In each, the path `locked` is protected. */
   contexts?: Record<string, Contents>;
+  /** Earlier turns. */
+  turns?: TurnsSetup<Contents>;
   /** Names of the contexts that the agent may change. */
   writable?: string[];
   /** Paths of empty directories. */
@@ -25,7 +28,7 @@ const LIMITS: FileLimits = { fileBytes: 8_000_000, files: 20_000, treeBytes: 64_
 
 /** The files of an agent with these contents. The agent has not read any of them yet. */
 export async function agentFiles(
-  { workspace = {}, peers = {}, contexts = {}, writable = [], directories = [] }: World,
+  { workspace = {}, peers = {}, contexts = {}, turns, writable = [], directories = [] }: World,
   limits: FileLimits = LIMITS,
 ): Promise<StagedFiles> {
   const blobs = new Map<string, Uint8Array>();
@@ -47,6 +50,7 @@ export async function agentFiles(
     workspace: await tree(workspace),
     peers: new Map(peerTrees),
     contexts: new Map(contextTrees),
+    ...(turns && { turns: await turnsOf(turns, tree) }),
     blobs: blobSourceOf(blobs),
     read: new Set(),
     own: new Set(),
@@ -54,6 +58,18 @@ export async function agentFiles(
     readBeforeDelete: true,
     limits,
   });
+}
+
+async function turnsOf(
+  turns: TurnsSetup<Contents>,
+  tree: (contents: Contents) => Promise<Tree>,
+): Promise<OneLoadedTurn> {
+  const found: Record<string, Record<string, Tree>> = {};
+  for (const [turn, trees] of Object.entries(turns)) {
+    found[turn] = {};
+    for (const [name, contents] of Object.entries(trees)) found[turn][name] = await tree(contents);
+  }
+  return new OneLoadedTurn(found);
 }
 
 async function treeOf(contents: Contents, blobs: Map<string, Uint8Array>): Promise<Tree> {

@@ -56,7 +56,7 @@ async function presents(edits: Edits): Promise<void> {
 async function seen(): Promise<Record<string, string>> {
   const found: [string, string][] = [];
   await does(async (files) => {
-    for (const name of files.walk("/contexts/site", 100).paths)
+    for (const name of (await files.walk("/contexts/site", 100)).paths)
       found.push([name.slice(path("").length), new TextDecoder().decode(await files.read(name))]);
   });
   return Object.fromEntries(found);

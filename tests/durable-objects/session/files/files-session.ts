@@ -4,6 +4,7 @@ import { RoundChanges } from "../../../../durable-objects/session/files/round-ch
 import { createTables } from "../../../../durable-objects/session/session-tables";
 import { SessionContexts } from "../../../../durable-objects/session/files/session-contexts";
 import { fileStores } from "../../../../durable-objects/session/files/compose-workspaces";
+import { TurnTrees } from "../../../../durable-objects/session/files/turn-trees";
 import { Workspaces } from "../../../../durable-objects/session/files/workspaces";
 import type { Bucket } from "../../../../r2-layout/bucket";
 import type { WorkspaceSettings } from "../../../../src/config/team";
@@ -56,6 +57,8 @@ export class Shelf implements ContextReader {
   readonly #versions = new Map<string, Texts>();
   /** The texts of the files that were read. */
   readonly asked: string[] = [];
+  /** The versions that were opened. */
+  readonly opened: string[] = [];
   /** Whether contexts cannot be reached. */
   isDown = false;
 
@@ -71,6 +74,7 @@ export class Shelf implements ContextReader {
 
   async open(_: string, name: string, version: string | null): Promise<OpenContext | null> {
     if (this.isDown) throw new Error("We encountered an internal error.");
+    this.opened.push(version ?? "");
     const files = this.#versions.get(version ?? "");
     if (!files) return null;
     const entries = await Promise.all(
@@ -308,8 +312,12 @@ export class FilesSession {
       place: { tenant: "t", session: "s" },
       pins,
     };
+    const parentOf = (number: number) =>
+      this.#world.log.flatMap((event) =>
+        event.type === "turn.started" && event.turn === number ? [event.parent_turn] : [],
+      )[0] ?? (number > 1 ? number - 1 : null);
     const { storageQueue, ...stores } = fileStores(places, {
-      parentOf: (turn) => (turn > 1 ? turn - 1 : null),
+      parentOf,
       completedWith: (number) =>
         this.#world.log.flatMap((event) =>
           event.type === "turn.completed" && event.turn === number ? [event.attempt] : [],
@@ -320,11 +328,13 @@ export class FilesSession {
         ),
       latest: () => null,
     });
+    const contexts = new SessionContexts({ reader: this.#shelf, tenant: "t", storageQueue });
     this.#changes = stores.contextChanges;
     return new Workspaces({
       ...stores,
       changes: new RoundChanges(this.#storage.sql),
-      contexts: new SessionContexts({ reader: this.#shelf, tenant: "t", storageQueue }),
+      contexts,
+      turns: new TurnTrees({ ...stores, contexts, parentOf }),
       settingsOf: () => this.#settings,
       protectedPathsOf: (_, name) =>
         this.#settings.contexts.find((grant) => grant.name === name) ?? { protectedPaths: [] },

@@ -68,7 +68,7 @@ describe(`a workspace of ${FILES.files} files`, () => {
     expect(await callTool("a", write("one-more.txt", "1"))).toBe(null);
     let paths: string[] = [];
     await callTool("a", async (files) => {
-      paths = files.walk("/workspace", 2 * FILES.files).paths;
+      ({ paths } = await files.walk("/workspace", 2 * FILES.files));
       expect(await readAsText(files, pathOf(7))).toBe("changed");
     });
     expect([paths.length, paths.includes(`/workspace/${pathOf(8)}`)]).toEqual([FILES.files, false]);

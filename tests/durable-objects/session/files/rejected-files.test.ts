@@ -60,7 +60,7 @@ async function filesBelow(
 ): Promise<Record<string, string>> {
   const found: [string, string][] = [];
   await run.does(id, async (files) => {
-    for (const path of files.walk(directory, 100).paths)
+    for (const path of (await files.walk(directory, 100)).paths)
       found.push([path, decoder.decode(await files.read(path))]);
   });
   return Object.fromEntries(found);

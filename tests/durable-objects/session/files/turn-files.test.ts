@@ -46,7 +46,7 @@ const resultOf = (turn: number) =>
 async function nextTurnFiles(): Promise<string[]> {
   const found: string[] = [];
   session.asks();
-  await does(async (files) => void found.push(...files.walk("/workspace", 100).paths));
+  await does(async (files) => void found.push(...(await files.walk("/workspace", 100)).paths));
   return found;
 }
 
