@@ -54,7 +54,7 @@ it("for any response of a server, the reply has unique ids, object arguments, an
   fc.assert(
     fc.property(fc.array(chunk, { maxLength: 8 }), (chunks) => {
       const decoder = createDecoder("gemini-3.8-flash", new Set(["a"]));
-      // Parsed JSON, because a stored -0 is read as 0.
+      // Parsed JSON, because JSON.stringify writes -0 as 0.
       for (const one of JSON.parse(JSON.stringify(chunks))) decoder.push(one);
       decoder.push({ candidates: [{ finishReason: "STOP" }] });
       const stop = decoder.end();
