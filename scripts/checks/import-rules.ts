@@ -171,7 +171,7 @@ export const LAYER_RULES: Record<Layer, LayerRule> = {
   "src/rate-limits": { uses: ["src/providers", "src/protocol"], packages: [] },
   "src/workspace": { uses: ["src/patterns", "src/coordination", "src/protocol"] },
   "src/providers": { uses: ["src/redaction", "src/coordination", "src/protocol", "src/async"] },
-  "src/outgoing": { uses: ["src/redaction"] },
+  "src/outgoing": { uses: ["src/redaction", "src/async"] },
   "src/redaction": { uses: [], packages: [] },
   // Patterns from users and models, and their cost limits.
   "src/patterns": { uses: ["src/async"], packages: ["re2js"] },

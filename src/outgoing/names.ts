@@ -1,4 +1,5 @@
 import * as z from "zod";
+import { timeLimit } from "../async/abort";
 
 /**
  * Returns the current addresses of a name; an empty list if the name does not exist. Throws if the
@@ -59,16 +60,20 @@ export function resolverOverHttps({
 type LookUp = { name: string; type: string; signal: AbortSignal | null };
 
 async function lookUp(sendQuery: typeof fetch, { name, type, signal }: LookUp): Promise<Answer> {
-  const timeout = AbortSignal.timeout(LOOKUP_TIMEOUT_MS);
-  const response = await sendQuery(`${RESOLVER}?name=${encodeURIComponent(name)}&type=${type}`, {
-    headers: { accept: "application/dns-json" },
-    redirect: "manual",
-    signal: signal ? AbortSignal.any([signal, timeout]) : timeout,
-  });
-  const answer = AnswerSchema.safeParse(response.ok ? await response.json() : null);
-  if (!answer.success || (answer.data.Status !== NO_ERROR && answer.data.Status !== NO_SUCH_NAME)) {
+  const limit = timeLimit(LOOKUP_TIMEOUT_MS, signal ? [signal] : []);
+  try {
+    const response = await sendQuery(`${RESOLVER}?name=${encodeURIComponent(name)}&type=${type}`, {
+      headers: { accept: "application/dns-json" },
+      redirect: "manual",
+      signal: limit.signal,
+    });
+    const answer = AnswerSchema.safeParse(response.ok ? await response.json() : null);
+    const isAnswered =
+      answer.success && (answer.data.Status === NO_ERROR || answer.data.Status === NO_SUCH_NAME);
+    if (isAnswered) return answer.data;
     await response.body?.cancel().catch(() => undefined);
     throw new Error(`the address of ${name} could not be looked up`);
+  } finally {
+    limit.end();
   }
-  return answer.data;
 }

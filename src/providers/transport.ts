@@ -1,4 +1,4 @@
-import { boundedBody, boundedChunks, JSON_LIMITS, readAtMost } from "./bounded-body";
+import { boundedChunks, readAtMost, readJsonText } from "./bounded-body";
 import { readError } from "./error-body";
 import { classify, toMessage } from "./errors";
 import { MAX_ERROR_BODY_BYTES } from "./call-limits";
@@ -56,10 +56,8 @@ export function transport(
       throw new ProviderError("transient", "empty_reply", "The provider sent an empty reply.");
     const { status, headers: received } = response;
     if (!EVENTS.test(received.get("content-type") ?? "")) {
-      return new Response(boundedBody(response.body, onBytes, JSON_LIMITS), {
-        status,
-        headers: received,
-      });
+      const text = await readJsonText(response.body, onBytes);
+      return new Response(text, { status, headers: received });
     }
     // SDKs accept any async iterable as `body`
     const events = new Response(null, { status, headers: received });
