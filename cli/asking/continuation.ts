@@ -15,7 +15,7 @@ export type ContinuationFlags = {
   from?: number;
 };
 
-/** The session to go on with, and the turn to follow; `null` means the latest turn. */
+/** The session to continue, and the turn to follow; `null` means the latest turn. */
 export type Continuation = { session: string; from: number | null };
 
 /** Whether the options name an existing session. `--from` alone means the last session. */

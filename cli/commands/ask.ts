@@ -98,7 +98,7 @@ async function share(
   return { ...sharing, fields };
 }
 
-/** Asks the next question of an existing session; `null` opens a conversation that goes on. */
+/** Asks the next question of an existing session; `null` opens a conversation that continues it. */
 async function askOn(question: string | null, flags: AskFlags, io: Io): Promise<ExitCode> {
   const output = toOutput(flags);
   const connection = await connect(flags, io);

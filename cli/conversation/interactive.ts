@@ -34,7 +34,7 @@ type ConverseOptions = {
   connection: Connection;
   limits: Limits;
   output: OutputOptions;
-  /** The session that the conversation goes on with. Omitted: the first question starts one. */
+  /** The session that the conversation continues. Omitted: the first question starts one. */
   continuation?: Continuation;
   /** Attachments of the first question, in addition to those of the team. */
   attachments?: readonly QuestionPart[];
@@ -81,7 +81,7 @@ function subjectOf({ session, from, latest, team }: Conversation): string {
   if (session === null) return `, asking ${team.description}. `;
   const question = fitStart(toLine(latest?.question ?? ""), MAX_QUESTION_COLUMNS);
   const place = from === null ? `${latest?.turn ?? 1}: ${question}` : String(from);
-  return `.\nGoing on in ${session}\nafter turn ${place}\n`;
+  return `.\nContinuing ${session}\nafter turn ${place}\n`;
 }
 
 async function readEntries(conversation: Conversation, io: Io): Promise<void> {
@@ -109,7 +109,7 @@ function printShowHint({ session, latest }: Conversation, io: Io): void {
   if (session === null) return;
   const turn = latest?.turn ? [String(latest.turn)] : [];
   io.stderr.write(`\nTo read the session: ${commandLineOf("show", session, ...turn)}\n`);
-  io.stderr.write(`To go on: ${commandLineOf("--continue")}\n`);
+  io.stderr.write(`To continue: ${commandLineOf("--continue")}\n`);
 }
 
 /** Handles one entry. An error ends the question but not the conversation. */

@@ -79,7 +79,9 @@ export async function saveFiles(
   return conflicts.length > 0 ? EXIT.config : EXIT.ok;
 }
 
-/** Excludes settings files of package managers, as `pull` does: programs read them automatically. */
+/**
+ * Excludes settings files of package managers, as `pull` does: programs read them automatically.
+ */
 class SaveFilter {
   readonly #includes: Includes;
 
@@ -99,13 +101,14 @@ const wantedOf = (list: FileList, steps: readonly Step[]): FileList["data"] => {
   return list.data.filter(({ path: file }) => paths.has(file));
 };
 
-const pendingOf = (steps: readonly Step[]): NonNullable<SavedFiles["pending"]> =>
-  Object.fromEntries(
-    steps.flatMap((step) => {
-      if (step.action === "write") return [[step.path, step.to]];
-      return step.action === "delete" ? [[step.path, null]] : [];
-    }),
-  );
+function pendingOf(steps: readonly Step[]): NonNullable<SavedFiles["pending"]> {
+  const pending: NonNullable<SavedFiles["pending"]> = {};
+  for (const step of steps) {
+    if (step.action === "write") pending[step.path] = step.to;
+    if (step.action === "delete") pending[step.path] = null;
+  }
+  return pending;
+}
 
 function countsOf(steps: readonly Step[]): string {
   const count = (action: Step["action"]) => steps.filter((step) => step.action === action).length;

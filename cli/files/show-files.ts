@@ -102,9 +102,9 @@ export const withAddresses = (
     text,
   );
 
-/** Most names in the line at the end of a run, and the least columns for the first of them. */
+/** Most names in the line at the end of a run, and the least before the command in that line. */
 const MAX_NAMES = 5;
-const MIN_COLUMNS = 12;
+const MIN_NAMES = 2;
 
 /**
  * The end of a run names its files and the command that fetches them: in one line if the terminal
@@ -119,7 +119,7 @@ export function filesLines(
   const columns = width - label.length - head.length;
   const tail = ` · ${command}`;
   const names = data.map(({ path }) => toLine(path));
-  const isOneLine = columns - widthOf(tail) >= Math.max(MIN_COLUMNS, widthOf(firstNames(names, 1)));
+  const isOneLine = columns - widthOf(tail) >= widthOf(firstNames(names, MIN_NAMES));
   const shown = fittingNames(names, isOneLine ? columns - widthOf(tail) : columns);
   const line = [segment(label, "dim"), segment(`${head}${shown}${isOneLine ? tail : ""}`)];
   return isOneLine ? [line] : [line, [segment(`${" ".repeat(label.length)}${command}`)]];

@@ -48,6 +48,8 @@ export const REQUIRED_FILES: Readonly<Record<string, readonly string[]>> = {
   E9: ["tests/workspace/paths.test.ts"],
   // Both kinds of archives, and a gzip file that expands to a large size.
   E11: ["tests/uploads/read-zip.test.ts", "tests/uploads/read-tar.test.ts"],
+  // Files of contexts as downloads; hostile files of agents, also with `inline=1`.
+  E14: ["tests/api/contexts/contexts.workers.test.ts", "tests/e2e/hostile-files.process.test.ts"],
   // The rule, and the files of agents in the runtime.
   E15: [
     "tests/coordination/decision/answer-snapshots.test.ts",

@@ -60,14 +60,18 @@ const exitRows = (): string[][] =>
 type RunnableCommand = { path: string; command: Command };
 
 /**
- * The commands that can be run, such as `keys create`. Omits groups of commands, such as `keys`.
+ * The commands that can be run, such as `keys create`. Omits groups of commands, such as `keys`. A
+ * command with subcommands can be run itself if it has arguments.
  */
 function runnableCommands(command: Command, path: readonly string[] = []): RunnableCommand[] {
   const subcommands = command.commands.filter((subcommand) => subcommand.name() !== "help");
   if (subcommands.length === 0) return [{ path: path.join(" "), command }];
-  return subcommands.flatMap((subcommand) =>
+  const isRunnable = path.length > 0 && command.registeredArguments.length > 0;
+  const itself = isRunnable ? [{ path: path.join(" "), command }] : [];
+  const others = subcommands.flatMap((subcommand) =>
     runnableCommands(subcommand, [...path, subcommand.name()]),
   );
+  return [...itself, ...others];
 }
 
 function commandBlocks({ path, command }: RunnableCommand): string[] {

@@ -1,4 +1,5 @@
 import type { EventOf, WireEvent } from "../protocol/events";
+import type { FileAccess } from "../protocol/events/file";
 import { filesNote } from "../protocol/left-out";
 import type { TurnView } from "../protocol/view";
 import { voteResult } from "../protocol/view/vote-result";
@@ -208,14 +209,18 @@ function changedFiles({ accesses }: EventOf<"files.accessed">): Phrase {
   const done = accesses.filter(({ refused }) => refused === null);
   const verbs = { write: "writes", delete: "deletes" } as const;
   const parts = (["write", "delete"] as const).flatMap((operation) => {
-    const names = namesOf(done.filter((access) => access.operation === operation));
+    const names = namesOf(withoutFolders(done.filter((access) => access.operation === operation)));
     return names === null ? [] : [`${verbs[operation]} ${names}`];
   });
   return parts.length === 0 ? null : { text: parts.join(", ") };
 }
 
+/** Leaves out folders that were created or removed together with files in them. */
+const withoutFolders = (accesses: FileAccess[]): FileAccess[] =>
+  accesses.filter(({ path }) => !accesses.some((other) => other.path.startsWith(`${path}/`)));
+
 /** The first file and the number of others; `null` if there is no file. */
-function namesOf(accesses: EventOf<"files.accessed">["accesses"]): string | null {
+function namesOf(accesses: readonly FileAccess[]): string | null {
   const [first] = accesses;
   if (!first) return null;
   const count = accesses.reduce((sum, { files = 1 }) => sum + files, 0);

@@ -7,14 +7,18 @@ import { ioWithoutUser } from "../cli/commands/terminal";
 import { codeOf, DOCUMENTS, isRecord } from "./documents";
 import { SCRIPTS, sourceOf, takesOption } from "./script-sources";
 
-/** Commands that do something themselves: `keys create`, but not `keys`. */
+/** Commands that do something themselves: `files`, `files cat`, `keys create`, but not `keys`. */
 const leavesOf = (
   command: Command,
   path: readonly string[] = [],
 ): { path: string; command: Command }[] => {
   const subcommands = command.commands.filter((subcommand) => subcommand.name() !== "help");
-  if (subcommands.length === 0) return [{ path: path.join(" "), command }];
-  return subcommands.flatMap((subcommand) => leavesOf(subcommand, [...path, subcommand.name()]));
+  const isGroup = subcommands.length > 0 && command.registeredArguments.length === 0;
+  const own = isGroup ? [] : [{ path: path.join(" "), command }];
+  const others = subcommands.flatMap((subcommand) =>
+    leavesOf(subcommand, [...path, subcommand.name()]),
+  );
+  return [...own, ...others];
 };
 const program = commandLine({ io: ioWithoutUser(), end: () => undefined });
 const leaves = leavesOf(program);
@@ -37,7 +41,8 @@ function faultOfCall(line: string): string | null {
   const [first = "", second = ""] = named;
   const isNamed = words[0] === first && first !== "";
   const leaf = isNamed
-    ? leaves.find(({ path }) => path === first || path === `${first} ${second}`)
+    ? (leaves.find(({ path }) => path === `${first} ${second}`) ??
+      leaves.find(({ path }) => path === first))
     : ASK;
   const isGroup =
     isNamed && second === "" && leaves.some(({ path }) => path.startsWith(`${first} `));

@@ -120,7 +120,7 @@ const NO_EFFECT = {
   "as a document with the service's origin": true,
 };
 
-describe("a hostile file has no effect, as a download and with inline=1:", () => {
+describe("E14 a hostile file has no effect, as a download and with inline=1:", () => {
   it.each(HOSTILE)("$name", async ({ name, bytes, shown }) => {
     for (const inline of [false, true]) {
       const response = await get(name, inline);

@@ -61,6 +61,23 @@ describe("a stored context", () => {
       ]);
   });
 
+  it("E14 has files that a browser shows as plain text with inline=1", async () => {
+    await pushFiles("shown", { "x.html": "<script>alert(1)</script>" });
+    const response = await send("GET", "/api/contexts/shown/files/x.html?inline=1");
+    expect(await response.text()).toBe("<script>alert(1)</script>");
+    expect(Object.fromEntries(response.headers)).toMatchObject({
+      "content-type": "text/plain; charset=utf-8",
+      "content-disposition": "inline; filename=\"x.html\"; filename*=UTF-8''x.html",
+      "x-content-type-options": "nosniff",
+      "content-security-policy": "default-src 'none'; sandbox; frame-ancestors 'none'",
+      "cross-origin-resource-policy": "same-origin",
+    });
+    expect(await codeOf(await send("GET", "/api/contexts/shown/files/x.html?inline=2"))).toEqual([
+      400,
+      "bad_query",
+    ]);
+  });
+
   it("is downloaded as a zip with the same bytes each time", async () => {
     const contents = Object.fromEntries(
       Array.from({ length: 40 }, (_, index) => [

@@ -4,8 +4,8 @@ import type { Io } from "../../../cli/io";
 import { commandLine } from "../../../cli/program";
 
 /**
- * A user in the folder `cwd`, whose home folder is `home` (default: `cwd`). Without `keys`, there is
- * no terminal. Each entry of `keys` is pressed once the text `after` is on the screen.
+ * A user in the folder `cwd`, whose home folder is `home` (default: `cwd`). Without `keys`, there
+ * is no terminal. Each entry of `keys` is pressed once the text `after` is on the screen.
  */
 export type TerminalUser = {
   cwd: string;

@@ -117,6 +117,13 @@ describe("the line of an event", () => {
       line: "00:00  anna writes 20 files in src/",
     },
     {
+      body: accessed([
+        access(null, "write", "/workspace/docs"),
+        access(null, "write", "/workspace/docs/a.md"),
+      ]),
+      line: "00:00  anna writes docs/a.md",
+    },
+    {
       body: accessed([access("not_kept", "write", "/workspace/a")]),
       line: null,
     },

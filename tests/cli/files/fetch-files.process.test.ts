@@ -101,7 +101,7 @@ describe("files of a run", () => {
 });
 
 describe("the next question", () => {
-  it("goes on in the last session, and the saved folder gets only what changed", async () => {
+  it("continues the last session, and the saved folder gets only what changed", async () => {
     await cli("--continue", "Make it better.");
     expect(await turnOf("show", "last")).toMatchObject({ turn: 2, parent_turn: 1 });
     await writeFile(path.join(folder, "out/site/index.html"), "mine");
@@ -129,21 +129,21 @@ describe("the next question", () => {
 });
 
 describe("a conversation", () => {
-  it("goes on in the last session", async () => {
+  it("continues the last session", async () => {
     const user = { cwd: folder, home, keys: [["/quit leaves.", "/quit\n"]] } as const;
     const talk = await runAt(user, "--continue", "--server", stack.service.url);
     expect(talk.code).toBe(0);
     expect(talk.screen).toContain("after turn 4: Which way is better?\n");
-    expect(talk.screen).toContain("To go on: npm run ask -- --continue\n");
+    expect(talk.screen).toContain("To continue: npm run ask -- --continue\n");
   });
 
   it("lists, prints and saves files of the latest turn", async () => {
     const { session_id: session } = await turnOf("show", "last");
-    const printed = { stdout: "", stderr: "" };
+    const printed: Record<"stdout" | "stderr", string[]> = { stdout: [], stderr: [] };
     const io = {
       ...ioWithoutUser(folder),
-      stdout: { write: (text: string | Uint8Array) => void (printed.stdout += text.toString()) },
-      stderr: { write: (text: string | Uint8Array) => void (printed.stderr += text.toString()) },
+      stdout: { write: (text: string | Uint8Array) => printed.stdout.push(text.toString()) },
+      stderr: { write: (text: string | Uint8Array) => printed.stderr.push(text.toString()) },
     };
     const team = { request: {}, source: { name: "team", text: null }, description: "team" };
     const conversation = {
@@ -158,10 +158,10 @@ describe("a conversation", () => {
     };
     await perform({ name: "files", argument: "" }, conversation, io);
     await perform({ name: "save", argument: "talk" }, conversation, io);
-    expect(printed.stdout).toMatch(
+    expect(printed.stdout.join("")).toMatch(
       /^3\tdata\.bin\n13\tsite\/index\.html\n\d+\tturn\.txt\nwrite\tdata/,
     );
-    expect(printed.stderr).toContain("3 written, in talk.\n");
+    expect(printed.stderr.join("")).toContain("3 written, in talk.\n");
     expect(await onDisk("talk/site/index.html")).toBe("<p>Hello</p>\n");
     await expect(perform({ name: "cat", argument: "nope" }, conversation, io)).rejects.toThrow(
       "There is no file nope",

@@ -15,7 +15,10 @@ export async function saving(
   { server, session, options = {} }: Saving,
 ): Promise<{ code: number; output: string }> {
   let output = "";
-  const print = { write: (text: string | Uint8Array) => void (output += String(text)) };
+  const write = (text: string | Uint8Array) => {
+    output += String(text);
+  };
+  const print = { write };
   const context = { server: server.url };
   const world = { stdout: print, stderr: print, cwd: folder };
   try {
