@@ -7,8 +7,8 @@ import { readTextFile, reasonOf, shownPath } from "../local-files";
 import { ConsentsSchema, parseJson } from "../service/schema";
 
 /**
- * Files in which the command line stores what the user has allowed: for each subject, the SHA-256 of
- * the text that was allowed.
+ * Files in which the command line stores what the user has allowed: for each subject, the SHA-256
+ * of the text that was allowed.
  */
 
 type Place = Pick<Io, "cwd" | "home">;

@@ -53,28 +53,9 @@ export const registerPush: Register = (program, { io, end }) => {
 
 type PullFlags = ConnectionFlags & PullOptions;
 
-/** `pull`: applies changes from the service to a folder. */
-export const registerPull: Register = (program, { io, end }) => {
-  const command = withConnection(new Command("pull"))
-    .description(
-      "copy changes of a context, or of a session, into a folder; local changes are never overwritten",
-    )
-    .argument("[folder]", "the folder (default: the current one)")
-    .option(
-      "--name <name>",
-      "name of the context (default: the context of the last push)",
-      toContextName,
-    )
-    .option(
-      "--session <session>",
-      "changes of this session's turn, instead of the context's newest version",
-      toSessionReference,
-    )
-    .option("--turn <n>", "which turn of the session (default: the latest)", toTurn)
-    .option(
-      "--include <pattern...>",
-      "pull files that match these patterns, also files that are left out by default: secrets, settings of package managers (such as .npmrc), files that git ignores here",
-    )
+/** The options that say what a pull does with the changes. */
+const withPullModes = (command: Command): Command =>
+  command
     .addOption(
       new Option(
         "--dry-run",
@@ -94,7 +75,30 @@ export const registerPull: Register = (program, { io, end }) => {
       ).conflicts(["patch", "skipConflicts"]),
     )
     .addOption(new Option("--patch", "print the changes as a patch for `git apply`"))
-    .option("--skip-conflicts", "with --apply: skip files in conflict and apply the rest")
+    .option("--skip-conflicts", "with --apply: skip files in conflict and apply the rest");
+
+/** `pull`: applies changes from the service to a folder. */
+export const registerPull: Register = (program, { io, end }) => {
+  const command = withPullModes(withConnection(new Command("pull")))
+    .description(
+      "copy changes of a context, or of a session, into a folder; local changes are never overwritten",
+    )
+    .argument("[folder]", "the folder (default: the current one)")
+    .option(
+      "--name <name>",
+      "name of the context (default: the context of the last push)",
+      toContextName,
+    )
+    .option(
+      "--session <session>",
+      "changes of this session's turn, instead of the context's newest version",
+      toSessionReference,
+    )
+    .option("--turn <n>", "which turn of the session (default: the latest)", toTurn)
+    .option(
+      "--include <pattern...>",
+      "pull files that match these patterns, also files that are left out by default: secrets, settings of package managers (such as .npmrc), files that git ignores here",
+    )
     .action(async (folder: string | undefined, flags: PullFlags) => {
       const directory = await toDirectory(io.cwd, folder);
       const connection = await connect(flags, io);

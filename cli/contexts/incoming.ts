@@ -1,7 +1,7 @@
 import type { BaseFiles, Files } from "./common-base";
 import type { ContentFetcher } from "./context-client";
 import { inspect } from "./directory";
-import type { Note, Taken } from "./note";
+import type { Note, TakenFile } from "./note";
 import type { Remainder } from "./record";
 import type { Change } from "./three-way";
 
@@ -30,7 +30,7 @@ export type LinkedFolder = { directory: string; note: Note | null };
 /** The hashes of the folder's files at these paths; no entry if there is no plain file. */
 export async function hashesHere(
   directory: string,
-  taken: readonly Taken[],
+  taken: readonly TakenFile[],
 ): Promise<Map<string, string>> {
   const hashes = new Map<string, string>();
   for (const { path } of taken) {

@@ -8,14 +8,14 @@ import { parseJson } from "../service/schema";
 import { writeWhole } from "./write-files";
 
 /** A file of which single hunks were taken: the hash of the contents that were written. */
-const TakenSchema = z.object({ path: z.string(), sha256: z.string() });
-export type Taken = z.infer<typeof TakenSchema>;
+const TakenFileSchema = z.object({ path: z.string(), sha256: z.string() });
+export type TakenFile = z.infer<typeof TakenFileSchema>;
 
 /**
  * The turn of one session that the folder has pulled last.
  *
- * - `since`: the newest version of the folder that does not contain the turn's state. Omitted: every
- *   version of the folder contains it.
+ * - `since`: the newest version of the folder that does not contain the turn's state. Omitted:
+ *   every version of the folder contains it.
  * - `left_out`: paths of the turn's state that the folder does not send.
  * - `bases`: paths whose base is not the turn's state. `sha256`: `null` if there was no file.
  * - `taken`: files that were taken partly. Each of them is also in `bases`.
@@ -26,7 +26,7 @@ const NotedTurnSchema = z.object({
   since: VersionIdSchema.optional(),
   left_out: z.array(z.string()).optional(),
   bases: z.array(z.object({ path: z.string(), sha256: z.string().nullable() })).optional(),
-  taken: z.array(TakenSchema).optional(),
+  taken: z.array(TakenFileSchema).optional(),
 });
 export type NotedTurn = z.infer<typeof NotedTurnSchema>;
 
@@ -45,7 +45,7 @@ const NoteSchema = z.object({
   version: VersionIdSchema,
   without: z.array(z.string()).optional(),
   earlier: z.array(VersionIdSchema).optional(),
-  taken: z.array(TakenSchema).optional(),
+  taken: z.array(TakenFileSchema).optional(),
   includes: z.array(NotedTurnSchema).optional(),
 });
 export type Note = z.infer<typeof NoteSchema>;

@@ -5,8 +5,8 @@ import { type Change, isChange, planSteps, type Step, type Triple } from "./thre
 
 /**
  * The steps of a pull, and what it excludes. `triples`: the changes that the steps apply.
- * `exclusions`: the excluded files and folders, with reasons. `excludedPaths`: the changed files that
- * one of these exclusions applies to.
+ * `exclusions`: the excluded files and folders, with reasons. `excludedPaths`: the changed files
+ * that one of these exclusions applies to.
  */
 export type Plan = {
   steps: Step[];

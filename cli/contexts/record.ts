@@ -1,7 +1,7 @@
 import type { ContextUpload, IncludedTurn } from "../../src/protocol/api/contexts";
 import { RECORD_LIMITS } from "../../src/protocol/context-limits";
 import { containsTurn, type Files, versionsOf } from "./common-base";
-import type { Note, NotedTurn, Taken } from "./note";
+import type { Note, NotedTurn, TakenFile } from "./note";
 
 /** What push and pull write into the folder's note, and what push sends from it. Pure. */
 
@@ -21,7 +21,7 @@ export type Link = Pick<Note, "server" | "name">;
 export type Remainder = {
   kept: readonly string[];
   excluded: readonly string[];
-  taken: readonly Taken[];
+  taken: readonly TakenFile[];
 };
 
 const isComplete = ({ kept, taken }: Remainder): boolean => kept.length + taken.length === 0;
@@ -185,8 +185,8 @@ export function leftOutPaths(
 export const basesOf = ({ bases = [] }: NotedTurn): string[] => bases.map(({ path }) => path);
 
 /**
- * The entry that push sends. A partly taken file that still has the written contents is sent as left
- * out. `null` if a list is longer than the service accepts.
+ * The entry that push sends. A partly taken file that still has the written contents is sent as
+ * left out. `null` if a list is longer than the service accepts.
  */
 export function sentEntry(
   entry: NotedTurn,

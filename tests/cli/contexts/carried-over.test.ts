@@ -2,7 +2,7 @@ import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { ContractService, hashOfText } from "./contract-service";
 import { LinkedFolder } from "./linked-folder";
 
-/** A project that carries over from turn to turn, by push and pull, with the merge of the service. */
+/** A project that carries over from turn to turn, by push and pull, with the service's merge. */
 
 const S = "session_01jdtest0000000000000000";
 let service: ContractService;

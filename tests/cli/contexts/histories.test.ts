@@ -4,9 +4,9 @@ import { ContractService, hashOfText, textOfHash } from "./contract-service";
 import { LinkedFolder } from "./linked-folder";
 
 /**
- * Random histories in which the user and the turns never change the same file. The sides have their
- * own files, and also files that git ignores. So no turn and no pull may report a conflict, and each
- * side's files must arrive at the other side.
+ * Random histories in which the user and the turns never change the same file. The sides have
+ * their own files, and also files that git ignores. So no turn and no pull may report a conflict,
+ * and each side's files must arrive at the other side.
  */
 
 const SESSIONS = ["session_01jdtesta000000000000000", "session_01jdtestb000000000000000"] as const;
@@ -120,7 +120,7 @@ class History {
     await this.check();
   }
 
-  /** The folder has the user's files, and the files of the pulled turns that git does not ignore. */
+  /** The folder has the user's files, and the pulled turns' files that git does not ignore. */
   async check(): Promise<void> {
     const files = await this.folder.files();
     const teams = this.#pulled.flatMap((pulled) =>
