@@ -113,8 +113,9 @@ const eraseOperations = (
 
 /**
  * Commits an uploaded version with its record. Returns false if it is no longer being uploaded, if
- * `base` is given and is not the newest version, or if `base` has another record. One statement, so that concurrent commits are ordered and a
- * version that is marked for erasing is never committed.
+ * `base` is given and is not the newest version, or if `base` has another record. One statement
+ * commits, so that concurrent commits are ordered and a version that is marked for erasing is never
+ * committed.
  */
 async function commitVersion(
   db: D1Database,
@@ -131,7 +132,14 @@ async function commitVersion(
   const checksBase = base === undefined ? 0 : 1;
   const values = [tenant, name, id, treeHash, files, bytes, checksBase, base ?? null];
   if (record === null)
-    return (await db.prepare(sql).bind(...values).run()).meta.changes > 0;
+    return (
+      (
+        await db
+          .prepare(sql)
+          .bind(...values)
+          .run()
+      ).meta.changes > 0
+    );
   const isCommitted =
     "EXISTS (SELECT 1 FROM context_versions WHERE tenant = ?1 AND name = ?2 AND id = ?3 AND state = 'committed')";
   const addRecord = `INSERT INTO context_records (tenant, name, version, includes) SELECT ?1, ?2, ?3, ?4 WHERE ${isCommitted} ON CONFLICT DO NOTHING`;

@@ -80,8 +80,8 @@ export function createTables(sql: Sql): void {
 }
 
 /**
- * Adds all working copies of a session that was stored before `deletable_blobs` existed. The changes
- * of its turns are looked up once, by the next job that deletes contents.
+ * Adds all working copies of a session that was stored before `deletable_blobs` existed. The
+ * changes of its turns are looked up once, by the next job that deletes contents.
  */
 const DELETABLE_ALL = "INSERT INTO deletable_blobs (hash) SELECT hash FROM blobs";
 

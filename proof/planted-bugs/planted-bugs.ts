@@ -1,4 +1,5 @@
 import type { PlantedBug } from "./bug";
+import { BUGS_OF_CONTEXTS } from "./of-contexts";
 import { BUGS_OF_ENDINGS } from "./of-endings";
 import { BUGS_OF_RULES } from "./of-rules";
 import { BUGS_OF_SERVICE } from "./of-service";
@@ -10,6 +11,7 @@ export const PLANTED_BUGS: readonly PlantedBug[] = [
   ...BUGS_OF_ENDINGS,
   ...BUGS_OF_RULES,
   ...BUGS_OF_SERVICE,
+  ...BUGS_OF_CONTEXTS,
 ];
 
 /**

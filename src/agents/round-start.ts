@@ -1,4 +1,3 @@
-import { protectedPathsOf } from "../config/granted-contexts";
 import type { Team, TeamAgent } from "../config/team";
 import {
   agentAt,
@@ -28,6 +27,7 @@ import type { EventOf } from "../protocol/events";
 import { type CommandPlace, commandsActOutside, hasCommands, placeUnder } from "../tools/shell";
 import { contextsOf, pathsAsShown, rejectedResult } from "../workspace/mounts";
 import { entriesOf } from "../workspace/permissions";
+import { protectedPathsOf } from "../workspace/protected-paths";
 
 /**
  * Builds the start of a round's conversation from the state at the round's start. Models see the
@@ -179,7 +179,7 @@ function filesOf(context: StartContext, granted: "later" | "write"): FilesPrompt
   const contexts = contextsOf(turn, agent).map(({ name, permission }) => ({
     name,
     access: permission === "write" ? granted : permission,
-    protectedPaths: entriesOf(protectedPathsOf(context.team, agent, name)),
+    protectedPaths: entriesOf(protectedPathsOf(context.team.agents, agent, name)),
   }));
   return {
     ...(settings?.tasks !== undefined && { tasks: true }),

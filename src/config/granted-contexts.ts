@@ -1,5 +1,6 @@
 import type { AgentRules, ToolRule } from "../protocol/team";
 import { fileTools, READ_TOOL_RESULT_RULE } from "../tools/files";
+import { protectedPathsOf } from "../workspace/protected-paths";
 import type { ContextGrant, Team, TeamAgent, WorkspaceSettings } from "./team";
 
 /**
@@ -28,12 +29,25 @@ export function withGrants(team: Team, grants: readonly RequestGrant[]): Team {
       ...workspaceOf(agent),
       contexts: [
         ...workspaceOf(agent).contexts.filter(({ name }) => !grants.some(isNamed(name))),
-        ...grants.map((grant) => ({ ...grant, ...protectedPathsOf(team, index, grant.name) })),
+        ...grants.map((grant) => ({ ...grant, ...protectedPathsIn(team, index, grant.name) })),
       ],
     },
   }));
   const rules = team.rules.agents.map((agent) => ({ ...agent, ...grantedRules(agent) }));
   return { ...team, agents, rules: { ...team.rules, agents: rules } };
+}
+
+/** The protected paths of a context for an agent, as its settings have them. */
+function protectedPathsIn(
+  { agents }: Team,
+  agent: number,
+  name: string,
+): Pick<ContextGrant, "protectedPaths" | "teamProtectedPaths"> {
+  const { protectedPaths, teamProtectedPaths = [] } = protectedPathsOf(agents, agent, name);
+  return {
+    protectedPaths: [...protectedPaths],
+    ...(teamProtectedPaths.length > 0 && { teamProtectedPaths: [...teamProtectedPaths] }),
+  };
 }
 
 const isNamed =
@@ -69,29 +83,3 @@ export const grantedWorkspaces = (
   granted.rules.agents.flatMap(({ id, tools }, index) =>
     team.rules.agents[index]?.workspace ? [] : [{ agent: id, tools }],
   );
-
-/**
- * The protected paths of a context for an agent. If the config does not grant the context to the
- * agent, the paths that the config protects for any other agent are protected. Exclusions (`!`) of
- * those agents do not apply.
- */
-export function protectedPathsOf(
-  { agents }: Pick<Team, "agents">,
-  agent: number,
-  name: string,
-): Pick<ContextGrant, "protectedPaths" | "teamProtectedPaths"> {
-  const grantsOf = (one: TeamAgent | undefined) =>
-    (one?.workspace?.contexts ?? []).filter(isNamed(name));
-  const [own] = grantsOf(agents[agent]);
-  if (own) {
-    const { protectedPaths, teamProtectedPaths } = own;
-    return { protectedPaths, ...(teamProtectedPaths && { teamProtectedPaths }) };
-  }
-  const entries = agents
-    .flatMap(grantsOf)
-    .flatMap(({ protectedPaths, teamProtectedPaths = [] }) => [
-      ...protectedPaths,
-      ...teamProtectedPaths,
-    ]);
-  return { protectedPaths: [...new Set(entries.filter((entry) => !entry.startsWith("!")))] };
-}

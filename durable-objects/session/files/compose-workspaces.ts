@@ -4,13 +4,13 @@ import {
   type SessionObjects,
   type SessionPlace,
 } from "../../../r2-layout/session-files";
-import { protectedPathsOf } from "../../../src/config/granted-contexts";
 import type { Team } from "../../../src/config/team";
 import { byteLength } from "../../../src/coordination/byte-length";
 import type { PinnedContext } from "../../../src/protocol/events";
 import type { ContextPins } from "../../../src/uploads/context-index";
 import type { ContextReader } from "../../../src/uploads/context-reader";
 import { logError } from "../../../src/redaction/log";
+import { protectedPathsOf } from "../../../src/workspace/protected-paths";
 import { BlobStore } from "./blob-store";
 import { StorageQueue } from "./storage-queue";
 import { ContextChanges } from "./context-changes";
@@ -115,7 +115,7 @@ export function sessionWorkspaces({
     contexts: sessionContexts,
     turns: new TurnTrees({ ...stores, contexts: sessionContexts, parentOf }),
     settingsOf: (agent) => team.agents[agent]?.workspace,
-    protectedPathsOf: (agent, name) => protectedPathsOf(team, agent, name),
+    protectedPathsOf: (agent, name) => protectedPathsOf(team.agents, agent, name),
     close: () => storageQueue.close(),
   });
 }

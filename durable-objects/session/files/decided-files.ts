@@ -139,8 +139,8 @@ export class DecidedFiles {
   }
 
   /**
-   * The states of the turn's contexts with a final text: the differences that the turn started with,
-   * and the presenter's changes. `changed`: its pending changes. `id`: the presenter's id.
+   * The states of the turn's contexts with a final text: the differences that the turn started
+   * with, and the presenter's changes. `changed`: its pending changes. `id`: the presenter's id.
    */
   #changeSets(turn: TurnState, id: string, changed: RoundEdit | null): ChangeSet[] {
     if (!turn.contexts) return [];

@@ -31,8 +31,9 @@ const MAX_OLDER_VERSIONS = 4;
 
 /**
  * The user's contexts as they are at the start of the running turn: the versions that the turn has
- * pinned, with the differences that earlier turns made. A tree is loaded once. Contents are read when they are needed; small contents are cached, because the agents of a team
- * read the same files. What a search needs next is read ahead. Reads use the storage queue.
+ * pinned, with the differences that earlier turns made. A tree is loaded once. Contents are read
+ * when they are needed; small contents are cached, because the agents of a team read the same
+ * files. What a search needs next is read ahead. Reads use the storage queue.
  */
 export class SessionContexts implements BlobSource {
   readonly #options: Options;
@@ -211,9 +212,9 @@ const NO_SEARCH = { isSearch: false, ahead: [] };
 
 const isCacheable = ({ size }: FileEntry): boolean => size <= CONTEXT_CACHE.fileBytes;
 
-type Opened = Pick<OpenContext, "tree" | "has" | "read" | "objectOf">;
+type VersionSource = Pick<OpenContext, "tree" | "has" | "read" | "objectOf">;
 
-function toLoaded(turn: number, state: ContextState, opened: Opened): LoadedContext {
+function toLoaded(turn: number, state: ContextState, opened: VersionSource): LoadedContext {
   const { tree: pinned, has, read, objectOf } = opened;
   const context = { name: state.context, pinned, has, read, objectOf };
   return { ...context, start: startTree(turn, state, context) };

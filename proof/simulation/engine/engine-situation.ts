@@ -49,6 +49,7 @@ const ADDITIONS: readonly (readonly [share: number, habits: readonly Habit[]])[]
   [0.02, ["rated"]],
   [0.03, ["hosted", "tools"]],
   [0.03, ["hosted"]],
+  [0.12, ["projects", "tools"]],
 ];
 
 /**

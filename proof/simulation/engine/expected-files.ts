@@ -175,7 +175,9 @@ class FileTracker implements ExpectedFiles {
   #treeAfter(agentFiles: AgentFiles, { name, arguments: text }: FileCall): Tree {
     const tree = new Map(agentFiles.working);
     const args: Record<string, string> = JSON.parse(text);
-    const path = (args["path"] ?? args["destination"] ?? "").slice(WORKSPACE.length);
+    const absolute = args["path"] ?? args["destination"] ?? "";
+    if (!absolute.startsWith(WORKSPACE)) return tree;
+    const path = absolute.slice(WORKSPACE.length);
     switch (name) {
       case "write_file":
         agentFiles.touched.add(path);

@@ -17,6 +17,7 @@ import {
   unhandled,
   wellFormed,
 } from "./outside";
+import { contextsOfTurns } from "./project-states";
 import { respectsRates } from "./outside-rates";
 import { i13Progress } from "./outside-progress";
 import { decisionsMatchReplies } from "./outside-replies";
@@ -36,6 +37,7 @@ export const OUTSIDE: readonly (readonly [string, OutsideCheck])[] = [
   ["I2", i2Acknowledged],
   ["I5-shown", i5Shown],
   ["I10-stored", i10Stored],
+  ["contexts", contextsOfTurns],
   ["I12", i12Settled],
   ["I13", i13Progress],
   ["I14", i14Slots],

@@ -136,7 +136,7 @@ function judgement({ chance, has }: Speaker): ModelReply {
 
 function presentation(situation: Situation, speaker: Speaker): ModelReply {
   const { chance, has, mark } = speaker;
-  if (canWork(situation) && chance.is(0.3)) return work(situation, speaker);
+  if (canWork(situation) && chance.is(has("projects") ? 0.7 : 0.3)) return work(situation, speaker);
   return textReply(
     has("silent_agents") && chance.is(0.3) ? " " : `${drawText(chance)} final ${mark}`,
   );
@@ -144,6 +144,12 @@ function presentation(situation: Situation, speaker: Speaker): ModelReply {
 
 /** Weights of the calls of file tools. */
 const FILE_WORK = { write: 5, read: 2, peek: 2, copy: 1, remove: 1 };
+
+/** Weights of the calls of file tools on the project's context. */
+const PROJECT_WORK = { change: 12, look_at: 4, drop: 3 };
+
+const drawSitePath = (chance: Chance): string =>
+  `/contexts/site/${chance.pick(["a.txt", "b.txt", "dist/app.js", "new.txt"])}`;
 
 /** Whether the request offers tools that the model can use. */
 const canWork = ({ asked }: Situation): boolean =>
@@ -160,12 +166,19 @@ function work({ shown }: Situation, { chance, has, mark }: Speaker): ModelReply 
     switch (
       chance.weighted({
         ...(has("tools") && FILE_WORK),
+        ...(has("projects") && PROJECT_WORK),
         order: 4,
         look: has("long_results") ? 20 : 3,
       })
     ) {
       case "write":
         return ["write_file", { path, content: `${drawText(chance)} ${mark}` }];
+      case "change":
+        return ["write_file", { path: drawSitePath(chance), content: `site ${mark}` }];
+      case "drop":
+        return ["delete_file", { path: drawSitePath(chance) }];
+      case "look_at":
+        return ["read_file", { path: drawSitePath(chance) }];
       case "read":
         return ["read_file", { path }];
       case "peek":

@@ -20,6 +20,7 @@ import type { Performer } from "../../../src/engine/ports";
 import type { ToolsListing } from "../../../src/protocol/events";
 import type { Tool } from "../../../src/tools/tool";
 import { SimulatedBucket } from "./bucket";
+import { SimulatedContexts } from "./contexts";
 import { Disk, DiskError, ProcessGone } from "../../../simulated/disk";
 import type { Fault, Faults } from "./faults";
 import { Gate } from "./gate";
@@ -62,6 +63,7 @@ export class Platform {
   readonly tools: ToolServer;
   readonly bucket: SimulatedBucket;
   readonly gate: Gate;
+  readonly contexts = new SimulatedContexts();
   /** Unhandled errors, which the log does not show. */
   readonly faults: string[] = [];
   /** The time of each crash, and the head of the log on disk after the crash. */
@@ -262,7 +264,7 @@ export class Platform {
       facts: { sessionId: SESSION, team: setup.team, boot: life + 1, nonce },
       place: { tenant: "simulated", session: SESSION },
       bucket: this.bucket.bucket,
-      contexts: noContexts,
+      contexts: situation.habits.includes("projects") ? this.contexts.services : noContexts,
       maxReaders: 50,
       settle: (turn: SettledTurn) => this.tenant.settle(turn),
       onFault: (error) => this.#recordError(life, error),

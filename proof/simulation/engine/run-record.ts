@@ -3,6 +3,8 @@ import { type LogRow, toFrame } from "../../../durable-objects/session/streams/f
 import type { StoredSnapshots } from "../../../simulated/stored-snapshots";
 import type { SessionState } from "../../../src/coordination";
 import type { Client } from "./clients";
+import type { StoredState } from "./expected-contexts";
+import type { ProjectStart } from "./project-user";
 import type { Faults } from "./faults";
 import type { Platform } from "./platform";
 import { type SessionSetup, type EngineSituation, SESSION } from "./engine-situation";
@@ -33,6 +35,13 @@ export type RunRecord = {
    * `{turn}/{attempt}/{label}`.
    */
   frozen: StoredSnapshots["trees"];
+  /** How the user started the turns of a project. */
+  projectStarts: readonly ProjectStart[];
+  /**
+   * The state of a project's context at the end of each turn. A file whose contents are not stored
+   * has the text `missing`.
+   */
+  contexts: ReadonlyMap<number, StoredState>;
   /** The state in memory at the end; `null` if no process is running. */
   state: SessionState | null;
   /** Rows of unfinished work at the end: settlements, file jobs, and resume points of calls. */

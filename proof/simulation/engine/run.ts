@@ -16,6 +16,7 @@ import { type LiveSession, Platform } from "./platform";
 import type { RunRecord } from "./run-record";
 import { type SessionSetup, drawSession, type EngineSituation, SESSION } from "./engine-situation";
 import { CLOSED_WITHIN_MS } from "./outside";
+import { contextStatesOf } from "./project-states";
 import { User } from "./user";
 import { VirtualTime } from "./virtual-time";
 import { sessionPrefix } from "../../../r2-layout/session-files";
@@ -340,6 +341,8 @@ class Run {
       stuck,
       stored,
       frozen: this.#filesOverApi(),
+      projectStarts: this.#user.project?.starts ?? [],
+      contexts: session ? contextStatesOf(session, this.#platform.contexts) : new Map(),
       state: session?.coordinator.state ?? null,
       left: {
         outbox: this.#count("outbox"),

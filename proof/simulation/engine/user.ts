@@ -1,5 +1,7 @@
 import type { Chance } from "../../../simulated/chance";
+import type { PinnedContext } from "../../../src/protocol/events";
 import type { LiveSession, Platform } from "./platform";
+import { PROJECT_TURNS, ProjectUser } from "./project-user";
 import type { SessionSetup, EngineSituation } from "./engine-situation";
 import type { VirtualTime } from "./virtual-time";
 
@@ -28,6 +30,8 @@ export class User {
   readonly cancelsAsked: number[] = [];
   /** Time of the first cancel request; infinite if the user does not cancel. */
   cancelsAt = Number.POSITIVE_INFINITY;
+  /** Pushes and pulls of a project; `null` if the session has no project. */
+  readonly project: ProjectUser | null;
   readonly #situation: EngineSituation;
   readonly #setup: SessionSetup;
   readonly #time: VirtualTime;
@@ -35,7 +39,9 @@ export class User {
   readonly #chance: Chance;
 
   constructor({ situation, setup, time, platform, chance }: World) {
-    this.turns = situation.habits.includes("second_turn") ? 2 : 1;
+    const isProject = situation.habits.includes("projects");
+    this.turns = isProject ? PROJECT_TURNS : situation.habits.includes("second_turn") ? 2 : 1;
+    this.project = isProject ? new ProjectUser(situation, platform.contexts) : null;
     this.#situation = situation;
     this.#setup = setup;
     this.#time = time;
@@ -50,8 +56,14 @@ export class User {
     const session = this.#platform.object();
     if (!session) return again();
     const deaths = this.#platform.deaths.length;
-    if (session.coordinator.state.turns < turn) this.#start(session, turn);
+    const isStarted = session.coordinator.state.turns >= turn;
+    if (this.project && !isStarted) return void this.#startProject(session, turn, again);
+    if (!isStarted) this.#start(session, turn);
     if (this.#platform.deaths.length > deaths) return again();
+    this.#awaitConfirmation(turn);
+  }
+
+  #awaitConfirmation(turn: number): void {
     let confirmed = false;
     void this.#platform.disk.whenDurable().then(() => {
       confirmed = true;
@@ -60,6 +72,22 @@ export class User {
     this.#time.timeline.schedule(this.#time.now + 5_000, () => {
       if (!confirmed) this.requestTurn(turn);
     });
+  }
+
+  /** Starts a turn of a project. If the process crashes meanwhile, the request is repeated. */
+  async #startProject(session: LiveSession, turn: number, again: () => void): Promise<void> {
+    const isGone = (): boolean => this.#platform.live !== session;
+    try {
+      await this.project?.start(session, turn, (contexts, start) => {
+        if (isGone()) return;
+        session.workspaces.contextStates.begin(turn, start);
+        this.#start(session, turn, contexts);
+      });
+    } catch (error) {
+      this.#platform.onError(error);
+    }
+    if (isGone() || session.coordinator.state.turns < turn) return again();
+    this.#awaitConfirmation(turn);
   }
 
   #onConfirmed(turn: number): void {
@@ -91,7 +119,7 @@ export class User {
     });
   }
 
-  #start({ coordinator }: LiveSession, turn: number): void {
+  #start({ coordinator }: LiveSession, turn: number, contexts: PinnedContext[] = []): void {
     const { team, budget, timeoutMs } = this.#setup;
     try {
       coordinator.handle({
@@ -101,6 +129,7 @@ export class User {
         parentTurn: turn === 1 ? null : turn - 1,
         budget,
         timeoutMs,
+        ...(contexts.length > 0 && { contexts }),
       });
     } catch (error) {
       this.#platform.onError(error);

@@ -59,8 +59,8 @@ export const objectKeys = async () =>
   (await env.BUCKET.list({ prefix: "tenants/shelf/contexts/" })).objects.map(({ key }) => key);
 
 /**
- * Uploads files by their manifest, and commits them. `more`: further fields of the manifest. Returns
- * the id of the version.
+ * Uploads files by their manifest, and commits them. `more`: further fields of the manifest.
+ * Returns the id of the version.
  */
 export async function pushFiles(
   name: string,

@@ -6,7 +6,6 @@ import {
   fileOf,
   get,
   insertOwner,
-
   pushFiles,
   send,
   sendManifest,
@@ -75,9 +74,7 @@ describe("the record of a version", () => {
   it("loses no entry if two uploads with equal files update it at the same time", async () => {
     await pushFiles("both", { a: "1" });
     const files = [await fileOf("a", "1")];
-    await Promise.all(
-      [A, B].map((entry) => sendManifest("both", files, { includes: [entry] })),
-    );
+    await Promise.all([A, B].map((entry) => sendManifest("both", files, { includes: [entry] })));
     expect(new Set(await recordOf("both"))).toEqual(new Set([A, B]));
   });
 

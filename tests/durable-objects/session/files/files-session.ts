@@ -207,8 +207,8 @@ export class FilesSession {
   }
 
   /**
-   * The next turn starts from the states that `parent` ended with. `versions`: the newest version of
-   * each context. `entry`: the entry of this session in the record of each of these versions.
+   * The next turn starts from the states that `parent` ended with. `versions`: the newest version
+   * of each context. `entry`: the entry of this session in the record of each of these versions.
    */
   async continues(
     parent: number,

@@ -107,7 +107,7 @@ const waitForPins = (run: Run, pins: readonly string[]) =>
 describe("a team with contexts", () => {
   it("reads them, and its presenter changes the writable ones; clients can fetch the changes", async () => {
     const version = await push("site", SITE);
-    await push("docs", { "a.md": "read me" });
+    const docs = await push("docs", { "a.md": "read me" });
     const run = await start(teamWithContexts(["editor"], GRANTS, FULL_PROTOCOL));
     const { events } = await follow(run);
     expect(events.at(-1)).toMatchObject({ type: "turn.completed" });
@@ -134,12 +134,13 @@ describe("a team with contexts", () => {
       ]),
     );
 
-    await waitForPins(run, [`1: site ${version}`]);
+    await waitForPins(run, [`1: docs ${docs}`, `1: site ${version}`]);
 
     const edited = "<h1>page 42</h1>\n";
     expect(await changesOf(run)).toEqual({
       object: "list",
       data: [
+        { context: "docs", base_version: docs, changes: [] },
         {
           context: "site",
           base_version: version,
@@ -194,7 +195,7 @@ describe("a team with contexts", () => {
     const run = await start(
       teamWithContexts(["careless"], [{ path: "site", permission: "write" }]),
     );
-    const second = await push("site", { "index.html": "page two" });
+    const second = await push("site", { "index.html": "page one", own: "page two" });
     await follow(run);
     expect(await changesOf(run)).toMatchObject({ data: [{ base_version: first }] });
     const next = { session_id: run.session_id, turn: 2 };
@@ -248,7 +249,7 @@ describe("a team with contexts", () => {
     expect(events.at(-1)).toMatchObject({ type: "turn.cancelled" });
     expect(await changesOf(run)).toEqual({ object: "list", data: [] });
     expect((await contents(run, "lost")).status).toBe(404);
-    await waitForPins(run, []);
+    await waitForPins(run, [`1: site ${version}`]);
   });
 });
 

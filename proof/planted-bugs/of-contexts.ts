@@ -1,0 +1,27 @@
+import type { PlantedBug } from "./bug";
+
+/** Bugs in the states of contexts over several turns. */
+export const BUGS_OF_CONTEXTS: readonly PlantedBug[] = [
+  {
+    name: "a merge ignores the recorded turn and compares with the version of the parent turn",
+    file: "durable-objects/session/admission/start-states.ts",
+    find: "const recorded = isMerged || !entry ? null : (states?.endOf(entry.turn, name) ?? null);",
+    replace:
+      "const recorded = isMerged || !entry || entry.turn > 0 ? null : (states?.endOf(entry.turn, name) ?? null);",
+    invariant: "contexts",
+  },
+  {
+    name: "a merge applies the changes of the parent turn a second time",
+    file: "durable-objects/session/admission/start-states.ts",
+    find: "const changes = diffTrees(upload.tree, tree);",
+    replace: "const changes = diffTrees(upload.tree, applyChanges(tree, parent.changes));",
+    invariant: "contexts",
+  },
+  {
+    name: "a path that the folder left out counts as deleted by the user",
+    file: "durable-objects/session/admission/start-states.ts",
+    find: "leftOut: new Set(entry?.left_out),",
+    replace: "leftOut: new Set(),",
+    invariant: "contexts",
+  },
+];

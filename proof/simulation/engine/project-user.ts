@@ -1,0 +1,154 @@
+import type { ConflictSide } from "../../../src/protocol/api/contexts";
+import { startOfContexts } from "../../../durable-objects/session/admission/start-states";
+import type { TurnStart } from "../../../durable-objects/session/files/context-states";
+import type { PinnedContext } from "../../../src/protocol/events";
+import { Chance } from "../../../simulated/chance";
+import { type Files, SITE, type SimulatedContexts } from "./contexts";
+import { type EngineSituation, idOf, SESSION } from "./engine-situation";
+import { hash } from "./faults";
+import type { LiveSession } from "./platform";
+
+/** Number of turns of a project. */
+export const PROJECT_TURNS = 4;
+/** Files of this folder are never sent by the user. */
+export const LEFT_OUT = "dist/";
+
+const FIRST_FILES: Files = new Map([
+  ["a.txt", "a of the user"],
+  ["b.txt", "b of the user"],
+  ["own.txt", "own of the user"],
+]);
+
+/**
+ * How the user starts a turn. `winner`: the side that wins conflicts, if there are any. `conflicts`:
+ * the paths with which the service refused the turn; empty if it did not refuse it.
+ */
+export type ProjectStart = {
+  turn: number;
+  version: string;
+  winner: ConflictSide;
+  conflicts: readonly string[];
+};
+
+/**
+ * The user of a project: pulls results into a folder, edits files, pushes versions, and starts
+ * turns on them. The folder never sends built files.
+ */
+export class ProjectUser {
+  readonly starts: ProjectStart[] = [];
+  readonly #seed: number;
+  readonly #agents: number;
+  readonly #contexts: SimulatedContexts;
+  #folder: Map<string, string> = new Map(FIRST_FILES);
+  /** Files that the pull before this turn has changed. The user often edits them. */
+  #taken: string[] = [];
+  /** The turn that was pulled last; `null` before the first pull. */
+  #pulled: { turn: number; leftOut: string[] } | null = null;
+
+  constructor({ seed, agents }: EngineSituation, contexts: SimulatedContexts) {
+    this.#seed = seed;
+    this.#agents = agents;
+    this.#contexts = contexts;
+    contexts.push(FIRST_FILES, null);
+  }
+
+  /**
+   * Starts a turn in the session, after edits and a push by the user. A repeated call only repeats
+   * the start. `handle` starts the turn with these contexts.
+   */
+  async start(
+    session: LiveSession,
+    turn: number,
+    handle: (contexts: PinnedContext[], start: TurnStart) => void,
+  ): Promise<void> {
+    const parent = turn === 1 ? null : turn - 1;
+    if (!this.starts.some((start) => start.turn === turn)) await this.#prepare(session, turn);
+    const start = this.starts.find((one) => one.turn === turn);
+    if (!start) return;
+    const version = this.#contexts.version(start.version);
+    const contexts = [{ name: SITE, version: start.version }];
+    const { workspaces } = session;
+    const ask = (winner?: ConflictSide) =>
+      startOfContexts(
+        {
+          reader: this.#contexts.services.reader,
+          records: {
+            entriesOf: async () =>
+              new Map(version?.entry ? [[SITE, JSON.stringify(version.entry)]] : []),
+          },
+          states: workspaces.contextStates,
+          isKept: (contents) => workspaces.isKept(contents),
+        },
+        { tenant: "simulated", sessionId: SESSION, parent, contexts, ...(winner && { winner }) },
+      );
+    const first = await ask();
+    start.conflicts = first.ok ? [] : first.conflicts.map(({ path }) => path);
+    const started = first.ok ? first : await ask(start.winner);
+    if (!started.ok || session.coordinator.state.turns >= turn) return;
+    const permissions = Object.fromEntries(
+      Array.from({ length: this.#agents }, (_, index) => [idOf(index), "write" as const]),
+    );
+    handle(
+      contexts.map((context) => ({ ...context, permissions })),
+      started.start,
+    );
+  }
+
+  /** Decides what the user does before a turn, and does it. */
+  async #prepare(session: LiveSession, turn: number): Promise<void> {
+    const chance = new Chance(this.#seed ^ hash(`project ${turn}`));
+    const [pulls, edits, pushes] = [chance.is(0.7), chance.int(0, 2), chance.is(0.9)];
+    const winner = chance.pick(["turn", "upload"] as const);
+    if (turn > 1 && pulls && !(await this.#pull(session, turn - 1))) return;
+    const paths = [...this.#taken, "a.txt", "own.txt", "new.txt"];
+    for (let nth = 0; nth < edits; nth += 1)
+      this.#folder.set(chance.pick(paths), `edit ${turn}.${nth}`);
+    this.#taken = [];
+    if (turn > 1 && pushes) this.#push();
+    if (this.starts.some((start) => start.turn === turn)) return;
+    this.starts.push({ turn, version: this.#contexts.newest.id, winner, conflicts: [] });
+  }
+
+  /**
+   * Takes the files of a turn into the folder, three-way: a file that the user has edited stays.
+   * Returns whether all contents could be read.
+   */
+  async #pull({ workspaces }: LiveSession, turn: number): Promise<boolean> {
+    const [state] = workspaces.contextStates.end(turn);
+    if (!state) return true;
+    const base = this.#contexts.version(state.version)?.files ?? new Map();
+    const files = new Map(base);
+    for (const [path, entry] of state.changes) {
+      const contents = entry && (await workspaces.stateContents(turn, entry.hash));
+      if (contents && !contents.ok) return false;
+      if (contents) files.set(path, new TextDecoder().decode(contents.bytes));
+      else files.delete(path);
+    }
+    const isClean = [...this.#folder].every(([path, text]) => this.#pushed.get(path) === text);
+    if (!isClean) return true;
+    const isSent = ([path]: [string, string]) => !path.startsWith(LEFT_OUT);
+    const isTaken = ([path, text]: [string, string]) => this.#folder.get(path) !== text;
+    this.#taken = [...files]
+      .filter(isSent)
+      .filter(isTaken)
+      .map(([path]) => path);
+    this.#folder = new Map([...files].filter(isSent));
+    const leftOut = [...files.keys()].filter((path) => path.startsWith(LEFT_OUT));
+    this.#pulled = { turn, leftOut };
+    return true;
+  }
+
+  /** The files of the newest version. */
+  get #pushed(): Files {
+    return this.#contexts.newest.files;
+  }
+
+  #push(): void {
+    const { newest } = this.#contexts;
+    const entry = this.#pulled && {
+      ...{ session: SESSION, turn: this.#pulled.turn },
+      ...(this.#pulled.leftOut.length > 0 && { left_out: this.#pulled.leftOut }),
+    };
+    this.#contexts.push(new Map(this.#folder), entry ?? newest.entry);
+  }
+}
