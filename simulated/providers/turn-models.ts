@@ -5,8 +5,8 @@ import type { Situation } from "./situation";
 /**
  * Models that do what the user's message says, so that a test can state the work of each turn. Its
  * lines are `first TOOL ARGUMENTS` for the first attempt and `again TOOL ARGUMENTS` for the next.
- * The final text has the prompt's paragraph on earlier files, the earlier replies as the model reads
- * them, and the results of the tools.
+ * The final text has the prompt's paragraph on earlier files, the earlier replies as the model
+ * reads them, and the results of the tools.
  */
 const obeys: Script = byStage({
   answering: (situation) => nextStep(situation) ?? newAnswer(reportOf(situation)),

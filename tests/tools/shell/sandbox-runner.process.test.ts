@@ -31,6 +31,29 @@ const toolFor = (usedSandbox: LocalSandbox, limits = { files: 100, fileBytes: 1_
     outputBytes: 1_000,
   });
 
+describe("earlier turns in a sandbox", () => {
+  const turns = {
+    turn_1: { "": Object.fromEntries([..."abcdefgh"].map((name) => [name, "x\n"])) },
+  };
+
+  it("are not copied, and do not count into the limit of files", async () => {
+    const files = await agentFiles({ workspace: { "a.txt": "one\n" }, turns });
+    const tool = toolFor(sandbox, { files: 2, fileBytes: 1_000 });
+    const { outcome, text } = await runTool(tool, { command: "ls .. && cat a.txt" }, files);
+    expect([outcome, text]).toEqual(["ok", "attempts\ncontexts\npeers\ntmp\nworkspace\none"]);
+    expect(files.accessed.filter(({ path }) => path.startsWith("/turns"))).toEqual([]);
+  });
+
+  it("cannot be the directory of a command, and the refusal names the tool that copies", async () => {
+    const files = await agentFiles({ turns });
+    const args = { command: "ls", directory: "/turns/turn_1" };
+    expect(await runTool(toolFor(sandbox), args, files)).toMatchObject({
+      outcome: "error",
+      text: expect.stringMatching(/a container, which has no \/turns.* with copy_file/),
+    });
+  });
+});
+
 describe("a sandbox", () => {
   it.each([
     {
