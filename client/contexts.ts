@@ -17,6 +17,7 @@ import type {
   ContextList,
   ContextUpload,
   IncludedTurn,
+  LeftOutFiles,
   TurnChanges,
 } from "./types";
 
@@ -42,6 +43,8 @@ export type UploadOptions = {
   baseVersion?: string | null | undefined;
   /** Turns whose results the files contain, one entry per session. */
   includes?: IncludedTurn[] | undefined;
+  /** Files of `baseVersion` that the folder excludes, with their hashes in it. */
+  leftOut?: LeftOutFiles | undefined;
   /** Called after each request that sent contents. Both numbers are bytes. */
   onProgress?: ((progress: { sent: number; total: number }) => void) | undefined;
   signal?: AbortSignal | undefined;
@@ -132,24 +135,24 @@ export class Contexts {
   async upload(
     name: string,
     files: readonly UploadFile[],
-    { baseVersion, includes, onProgress, signal }: UploadOptions = {},
+    { onProgress, ...options }: UploadOptions = {},
   ): Promise<ContextUpload> {
     for (let round = 1; ; round += 1) {
-      const upload = await this.#putManifest(name, files, { baseVersion, includes, signal });
+      const upload = await this.#putManifest(name, files, options);
       if (upload.status !== "uploading") return upload;
       if (round > MAX_ROUNDS)
         throw new ClientError(
           "unexpected",
           `${this.#transport.server} still reports contents as missing after ${MAX_ROUNDS} uploads.`,
         );
-      await this.#sendMissing(upload, files, { onProgress, signal });
+      await this.#sendMissing(upload, files, { onProgress, signal: options.signal });
     }
   }
 
   #putManifest(
     name: string,
     files: readonly UploadFile[],
-    { baseVersion, includes, signal }: UploadOptions,
+    { baseVersion, includes, leftOut, signal }: UploadOptions,
   ): Promise<ContextUpload> {
     const entries = files.map(({ path, sha256, size, executable }) => ({
       path,
@@ -161,6 +164,7 @@ export class Contexts {
       files: entries,
       ...(baseVersion === undefined ? {} : { base_version: baseVersion }),
       ...(includes === undefined ? {} : { includes }),
+      ...(leftOut === undefined ? {} : { left_out: leftOut }),
     };
     return this.#json<ContextUpload>({ method: "PUT", path: contextPath(name), json, signal });
   }

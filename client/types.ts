@@ -17,6 +17,7 @@ export type {
   ContextManifest,
   ContextUpload,
   IncludedTurn,
+  LeftOutFiles,
   TurnChanges,
 } from "../src/protocol/api/contexts";
 export type { WireEvent } from "../src/protocol/events";

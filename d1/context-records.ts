@@ -23,7 +23,7 @@ export const createContextRecords = (db: D1Database): ContextRecords => ({
   async entriesOf(tenant, session, versions) {
     if (versions.length === 0) return new Map();
     const entry =
-      "(SELECT value FROM json_each(record.includes) WHERE value ->> 'session' = ?2 LIMIT 1)";
+      "(SELECT value FROM json_each(record.includes, CASE json_type(record.includes) WHEN 'array' THEN '$' ELSE '$.includes' END) WHERE value ->> 'session' = ?2 LIMIT 1)";
     const sql = `SELECT record.name AS name, ${entry} AS entry FROM json_each(?3) wanted JOIN context_records record ON record.tenant = ?1 AND record.name = wanted.value ->> 'name' AND record.version = wanted.value ->> 'version'`;
     const found = await nullIfNoTable(
       db

@@ -5,7 +5,8 @@ CREATE TABLE context_records (
   tenant TEXT NOT NULL,
   name TEXT NOT NULL,
   version TEXT NOT NULL,
-  -- JSON: a list with one entry per session, as the field `includes` of the API.
+  -- JSON: a list with one entry per session, as the field `includes` of the API. If the version
+  -- leaves out files: an object with the fields `includes` and `left_out` of the API.
   includes TEXT NOT NULL,
   PRIMARY KEY (tenant, name, version)
 );

@@ -7,6 +7,7 @@ import {
   type ContextUpload,
   ContextUploadSchema,
   type IncludedTurn,
+  type LeftOutFiles,
   type TurnChanges,
   TurnChangesSchema,
 } from "../../src/protocol/api/contexts";
@@ -25,13 +26,15 @@ type UploadInput = {
   base: string | null | undefined;
   /** Turns whose results the files contain. */
   includes: IncludedTurn[];
+  /** Files of `base` that are excluded, with their hashes in it. */
+  leftOut: LeftOutFiles;
   onProgress: (progress: { sent: number; total: number }) => void;
 };
 
 /** Uploads these files as the newest version of a context. */
 export async function uploadContext(
   name: string,
-  { files, base, includes, onProgress }: UploadInput,
+  { files, base, includes, leftOut, onProgress }: UploadInput,
   context: RequestContext,
 ): Promise<ContextUpload> {
   const upload = readAnswer(context, ContextUploadSchema, ({ contexts }) =>
@@ -39,6 +42,7 @@ export async function uploadContext(
       baseVersion: base,
       onProgress,
       ...(includes.length > 0 ? { includes } : {}),
+      ...(leftOut.length > 0 ? { leftOut } : {}),
     }),
   );
   return (await upload).data;

@@ -18,7 +18,7 @@ import { refusalOf } from "./directory";
 import { changesBetween, hashesHere, type IncomingChanges, type LinkedFolder } from "./incoming";
 import type { Note, NotedTurn } from "./note";
 import { noteAfterTurn } from "./record";
-import { type JoinedBase, joinedBase, originOf } from "./turn-base";
+import { type JoinedBase, joinedBase, leftOutPathsOf, originOf, withLeftOut } from "./turn-base";
 
 type RequestedTurn = { session: string; turn: number; name: string | undefined };
 
@@ -109,7 +109,9 @@ async function baseOf(note: Note, reading: Reading): Promise<BaseFiles> {
         taken: common.turn.taken ?? [],
       }
     : { bases: left?.bases ?? [], taken: [] };
-  return withOtherBases(left?.files ?? base, replaced, {
+  const version = common.version === null ? null : await reads.version(common.version);
+  const known = left?.files ?? base;
+  return withOtherBases(version ? withLeftOut(known, version) : known, replaced, {
     theirs: state.files,
     hashHere: (file) => hashes.get(file) ?? null,
   });
@@ -129,7 +131,7 @@ async function commonBase(
   if (ofVersion === null || context === null || context.version <= ofTurn.version)
     return only(ofTurn.files);
   const origin = await originOf(reads, session, { version: context, state: ofTurn });
-  return joinedBase(ofVersion, ofTurn.files, origin);
+  return joinedBase(ofVersion, ofTurn.files, { origin, leftOut: leftOutPathsOf(context) });
 }
 
 /**

@@ -7,7 +7,7 @@ import { readContext, sidesOf } from "./context-client";
 import { changesBetween, hashesHere, type IncomingChanges, type LinkedFolder } from "./incoming";
 import type { Note } from "./note";
 import { noteAfterVersion, sharedEntries } from "./record";
-import { joinedBase, originOf } from "./turn-base";
+import { joinedBase, leftOutPathsOf, originOf, withLeftOut } from "./turn-base";
 
 const BASE_PRUNED =
   "The service no longer has the version of the last push or pull. Each file that differs is a conflict, and files deleted there stay here.";
@@ -37,6 +37,8 @@ export async function incomingVersion(
     { bases: [], taken: own?.taken ?? [] },
     { theirs: after, hashHere: (path) => hashes.get(path) ?? null },
   );
+  // Files that another folder only excludes are not deleted there.
+  for (const path of leftOutPathsOf(newest)) known.delete(path);
   const record = { entries: newest.includes ?? [], files: after };
   return {
     sourceName: `${name} ${newest.version}`,
@@ -61,7 +63,7 @@ async function baseOfNote(
 ): Promise<BaseFiles | null> {
   const context = await reads.version(note.version);
   if (context === null) return null;
-  let base: BaseFiles = new Map(sidesOf(context));
+  let base: BaseFiles = withLeftOut(sidesOf(context), context);
   // files that the last pull excluded were never written
   for (const path of note.without ?? []) base.delete(path);
   if (newest.version === note.version) return base;
@@ -76,7 +78,7 @@ async function baseOfNote(
       [...base].flatMap(([path, side]) => (side ? [[path, side] as const] : [])),
     );
     const joined = origin
-      ? joinedBase(present, state.files, origin)
+      ? joinedBase(present, state.files, { origin, leftOut: leftOutPathsOf(context) })
       : { files: new Map(state.files), isPushed: () => false };
     const bases = (entry.bases ?? []).filter(({ path }) => !joined.isPushed(path));
     const options = { theirs: state.files, hashHere: () => null };

@@ -1,4 +1,5 @@
-import type { IncludedTurn } from "../../src/protocol/api/contexts";
+import type { IncludedTurn, LeftOutFiles } from "../../src/protocol/api/contexts";
+import { RECORD_LIMITS } from "../../src/protocol/context-limits";
 import { ancestorsOf } from "../../src/workspace/paths";
 import type { Connection } from "../credentials/connection";
 import { ContextFiles } from "./contents";
@@ -27,13 +28,24 @@ type RecordInput = {
 const STATES_AT_ONCE = 4;
 
 /**
+ * `leftOut`: the left-out paths by session. `leftOutFiles`: the left-out files of the folder's
+ * version. `unsent`: sessions whose entries are too large.
+ */
+export type PushRecord = {
+  includes: IncludedTurn[];
+  leftOut: LeftOutBySession;
+  leftOutFiles: LeftOutFiles;
+  unsent: string[];
+};
+
+/**
  * The record that a push sends: for each pulled turn, the files of its state that this push leaves
- * out. `unsent`: sessions whose entries are too large.
+ * out.
  */
 export async function recordOf(
   { directory, note, name, scanned, include }: RecordInput,
   connection: Connection,
-): Promise<{ includes: IncludedTurn[]; leftOut: LeftOutBySession; unsent: string[] }> {
+): Promise<PushRecord> {
   const entries = note?.includes ?? [];
   const reads = new ContextFiles(name, connection);
   const pushed: PushedHashes = new Map(scanned.files.map(({ path, hash }) => [path, hash]));
@@ -55,7 +67,28 @@ export async function recordOf(
   const includes = fittingEntries(sent);
   const sessions = new Set(includes.map(({ session }) => session));
   const unsent = entries.map(({ session }) => session).filter((session) => !sessions.has(session));
-  return { includes, leftOut, unsent };
+  const version = note && (await reads.version(note.version));
+  const unpushed = (version?.tree ?? []).filter(({ path }) => !pushed.has(path));
+  const excluded = await excludedOf(
+    unpushed.map(({ path }) => path),
+    scanned,
+    filter,
+  );
+  const without = new Set(note?.without);
+  const leftOutFiles = unpushed
+    .filter(({ path }) => without.has(path) || excluded.has(path))
+    // a file that the folder has never had has no contents in common with the service
+    .map(({ path, sha256 }) => ({ path, sha256: without.has(path) ? null : sha256 }));
+  return { includes, leftOut, leftOutFiles: fittingFiles(leftOutFiles), unsent };
+}
+
+/** The first files that fit into the service's limits. The others count as deleted. */
+function fittingFiles(files: LeftOutFiles): LeftOutFiles {
+  let bytes = 2;
+  return files.slice(0, RECORD_LIMITS.paths).filter((file) => {
+    bytes += Buffer.byteLength(JSON.stringify(file)) + 1;
+    return bytes < RECORD_LIMITS.leftOutBytes;
+  });
 }
 
 /** The paths that this push excludes, by the rules or by the contents of the files. */

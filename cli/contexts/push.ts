@@ -63,6 +63,7 @@ export async function push(
     files: scanned.files,
     base,
     includes: record.includes,
+    leftOut: base === undefined ? [] : record.leftOutFiles,
     onProgress: line.show,
   };
   const upload = await uploadContext(name, input, connection).finally(line.clear);

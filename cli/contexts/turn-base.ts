@@ -11,9 +11,17 @@ import type { Side } from "./three-way";
  */
 export type JoinedBase = { files: Map<string, Side>; isPushed: (path: string) => boolean };
 
-/** Joins a version and a turn's state. `origin`: the files that both of them started from. */
-export function joinedBase(version: Files, turn: Files, origin: Files): JoinedBase {
-  const isPushed = (path: string) => !isSameFile(version.get(path), origin.get(path));
+/**
+ * Joins a version and a turn's state. `origin`: the files that both of them started from. `leftOut`:
+ * paths that the version lacks although its user has not deleted them.
+ */
+export function joinedBase(
+  version: Files,
+  turn: Files,
+  { origin, leftOut }: { origin: Files; leftOut: ReadonlySet<string> },
+): JoinedBase {
+  const isPushed = (path: string) =>
+    !leftOut.has(path) && !isSameFile(version.get(path), origin.get(path));
   const paths = new Set([...version.keys(), ...turn.keys(), ...origin.keys()]);
   const files = [...paths].map(
     (path) => [path, (isPushed(path) ? version : turn).get(path) ?? null] as const,
@@ -40,11 +48,29 @@ export async function originOf(
     return state.versionFiles;
   if (ofTurn.version <= before.version) return before.files;
   const origin = await originOf(reads, session, { version: ofTurn, state: before });
-  return presentIn(joinedBase(sidesOf(ofTurn), before.files, origin).files);
+  const join = { origin, leftOut: leftOutPathsOf(ofTurn) };
+  return presentIn(joinedBase(sidesOf(ofTurn), before.files, join).files);
 }
 
 const entryOf = ({ includes = [] }: Context, session: string) =>
   includes.find((entry) => entry.session === session);
+
+/** The paths that a version left out. */
+export const leftOutPathsOf = ({ left_out: files = [] }: Context): ReadonlySet<string> =>
+  new Set(files.map(({ path }) => path));
+
+/**
+ * Adds the files that a version left out, with their last contents: the folder may still have them.
+ */
+export function withLeftOut(
+  files: ReadonlyMap<string, Side>,
+  { left_out: leftOut = [] }: Context,
+): Map<string, Side> {
+  const all = new Map(files);
+  for (const { path, sha256 } of leftOut)
+    if (!all.has(path) && sha256 !== null) all.set(path, { hash: sha256, executable: false });
+  return all;
+}
 
 const presentIn = (files: ReadonlyMap<string, Side>): Files =>
   new Map([...files].flatMap(([path, side]) => (side === null ? [] : [[path, side] as const])));

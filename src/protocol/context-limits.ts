@@ -24,9 +24,15 @@ export const PACK_LIMITS = { blobBytes: 1 * MB, blobs: 500, bytes: 8 * MB } as c
 
 /**
  * Limits of the record of a version. `entries`: sessions; the oldest entries are dropped. `paths`:
- * paths of each list of an entry. `bytes`: the whole record as JSON in UTF-8.
+ * paths of each list of an entry. `bytes`: all entries as JSON in UTF-8. `leftOutBytes`: the
+ * left-out files of the version as JSON in UTF-8.
  */
-export const RECORD_LIMITS = { entries: 100, paths: 5_000, bytes: 256 * 1024 } as const;
+export const RECORD_LIMITS = {
+  entries: 100,
+  paths: 5_000,
+  bytes: 256 * 1024,
+  leftOutBytes: 512 * 1024,
+} as const;
 
 /** Contexts that a request may grant. */
 export const MAX_GRANTED_CONTEXTS = 16;

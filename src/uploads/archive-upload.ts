@@ -76,7 +76,13 @@ async function storeArchive(
   await store.files.putManifest(place, text);
   const stored = await storedContents(store.files, place);
   const complete = { version: place.version, builtOn, manifest, stored };
-  await commitUpload(store, owner, { ...complete, tree, hash, base: undefined, includes: [] });
+  await commitUpload(store, owner, {
+    ...complete,
+    tree,
+    hash,
+    base: undefined,
+    sent: { includes: [], leftOut: [] },
+  });
   return { ...counts, version: place.version, status: "committed" };
 }
 

@@ -1,12 +1,18 @@
 import type { Contents } from "../../r2-layout/contexts";
-import type { Includes } from "../protocol/api/contexts";
+import type { Includes, LeftOutFiles } from "../protocol/api/contexts";
 import type { Tree } from "../workspace/types";
 import type { VersionKey } from "./context-index";
 import type { ContextStore, Owner } from "./context-store";
 import { gather } from "./gather";
 import { encodeManifest, type StoredManifest } from "./manifest-text";
 import { decodePlaces, encodePlaces, packedPlacesOf, type Places } from "./packs";
-import { combineRecords, decodeRecord, encodeRecord } from "./records";
+import {
+  combineLeftOut,
+  combineRecords,
+  decodeLeftOut,
+  decodeRecord,
+  encodeRecord,
+} from "./records";
 import { UploadRefusal } from "./refusals";
 import { ownBytes } from "./storage-account";
 import { NO_PLACES, readPlaces, type StoredContents } from "./stored-packs";
@@ -24,9 +30,11 @@ export type CompleteUpload = {
   tree: Tree;
   hash: string;
   base: string | null | undefined;
-  /** Entries of the version's record that the client sent. */
-  includes: Includes;
+  sent: SentRecord;
 };
+
+/** What a client sent for the record of a version. */
+export type SentRecord = { includes: Includes; leftOut: LeftOutFiles };
 
 /** Tries of a change of a record that other requests change at the same time. */
 const MAX_TRIES = 5;
@@ -92,7 +100,7 @@ async function commit(
 ): Promise<void> {
   const { index } = store;
   const { tenant, name } = owner;
-  const { version, tree, hash, base, includes } = upload;
+  const { version, tree, hash, base, sent } = upload;
   const counts = { files: tree.size, bytes: treeBytes(tree) };
   for (let tries = 0; tries < MAX_TRIES; tries += 1) {
     const { record, isCurrent } = await recordOf(store, owner, upload);
@@ -100,7 +108,7 @@ async function commit(
       return;
     // Another request may have committed the same upload.
     if ((await index.version(tenant, name, version)) !== null) {
-      await updateRecord(store, { tenant, name, id: version }, includes);
+      await updateRecord(store, { tenant, name, id: version }, { ...sent, tree });
       return;
     }
     requireBase(base, (await index.newest(tenant, name))?.id ?? null);
@@ -119,17 +127,27 @@ async function commit(
 async function recordOf(
   { records }: Pick<ContextStore, "records">,
   { tenant, name }: Owner,
-  { base, includes }: CompleteUpload,
+  { base, sent, tree }: CompleteUpload,
 ) {
   const read = async () =>
     typeof base === "string" ? records.read({ tenant, name, id: base }) : null;
   const inherited = await read();
-  const text = encodeRecord(combineRecords(decodeRecord(inherited), includes));
+  const text = combined(inherited, { ...sent, tree });
   return {
     record: text === null ? null : { text, inherited },
     isCurrent: async () => (await read()) === inherited,
   };
 }
+
+/** The text of a record with what a client sent. `tree`: the files of the version. */
+const combined = (
+  before: string | null,
+  { includes, leftOut, tree }: SentRecord & { tree: Tree },
+) =>
+  encodeRecord(
+    combineRecords(decodeRecord(before), includes),
+    combineLeftOut(decodeLeftOut(before), leftOut, tree),
+  );
 
 /**
  * Adds entries to the record of the newest version. Returns `false` if the version is not the
@@ -138,12 +156,12 @@ async function recordOf(
 export async function updateRecord(
   { records }: Pick<ContextStore, "records">,
   version: VersionKey,
-  includes: Includes,
+  sent: SentRecord & { tree: Tree },
 ): Promise<boolean> {
-  if (includes.length === 0) return true;
+  if (sent.includes.length + sent.leftOut.length === 0) return true;
   for (let tries = 0; tries < MAX_TRIES; tries += 1) {
     const before = await records.read(version);
-    const after = encodeRecord(combineRecords(decodeRecord(before), includes));
+    const after = combined(before, sent);
     if (after === null || after === before) return true;
     if (await records.replace(version, { before, after })) return true;
   }

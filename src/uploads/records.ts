@@ -1,6 +1,13 @@
 import * as z from "zod";
-import { type IncludedTurn, IncludedTurnSchema, type Includes } from "../protocol/api/contexts";
+import {
+  type IncludedTurn,
+  IncludedTurnSchema,
+  type Includes,
+  type LeftOutFiles,
+  RecordBaseSchema,
+} from "../protocol/api/contexts";
 import { RECORD_LIMITS } from "../protocol/context-limits";
+import type { Tree } from "../workspace/types";
 import { UploadRefusal } from "./refusals";
 
 /**
@@ -26,25 +33,60 @@ export function combineRecords(inherited: Includes, own: Includes): Includes {
   return kept;
 }
 
-const bytesOf = (record: Includes): number =>
-  new TextEncoder().encode(JSON.stringify(record)).byteLength;
+const bytesOf = (value: object): number =>
+  new TextEncoder().encode(JSON.stringify(value)).byteLength;
+
+/**
+ * The files that a version leaves out: those of its base and of the request, as far as the version
+ * lacks them. The older contents count. The list is cut at its limits. Throws `UploadRefusal` if
+ * `own` alone is too large.
+ */
+export function combineLeftOut(
+  inherited: LeftOutFiles,
+  own: LeftOutFiles,
+  tree: Pick<Tree, "has">,
+): LeftOutFiles {
+  if (bytesOf(own) > RECORD_LIMITS.leftOutBytes)
+    throw new UploadRefusal(
+      "record_too_large",
+      `The left-out files of the version (\`left_out\`) are larger than ${RECORD_LIMITS.leftOutBytes / 1024} KiB. Send fewer of them.`,
+    );
+  const hashes = new Map([...own, ...inherited].map(({ path, sha256 }) => [path, sha256]));
+  const files = [...hashes].flatMap(([path, sha256]) => (tree.has(path) ? [] : [{ path, sha256 }]));
+  let bytes = 0;
+  return files.slice(0, RECORD_LIMITS.paths).filter((file) => {
+    bytes += bytesOf(file) + 1;
+    return bytes < RECORD_LIMITS.leftOutBytes;
+  });
+}
 
 /** A later version of the service may have stored further fields, which are ignored. */
-const RecordSchema = z.array(IncludedTurnSchema.strip());
+const EntriesSchema = z.array(IncludedTurnSchema.strip());
+const RecordSchema = z.union([
+  EntriesSchema.transform((includes) => ({ includes, left_out: [] })),
+  z.object({ includes: EntriesSchema, left_out: z.array(RecordBaseSchema.strip()) }),
+]);
 
-/** Parses a stored record. Text that is no record counts as an empty record. */
-export function decodeRecord(text: string | null): Includes {
-  if (text === null) return [];
+function parseRecord(text: string | null): { includes: Includes; left_out: LeftOutFiles } {
+  if (text === null) return { includes: [], left_out: [] };
   try {
     return RecordSchema.parse(JSON.parse(text));
   } catch {
-    return [];
+    return { includes: [], left_out: [] };
   }
 }
 
+/** The entries of a stored record. Text that is no record counts as an empty record. */
+export const decodeRecord = (text: string | null): Includes => parseRecord(text).includes;
+
+/** The left-out files of a stored record. */
+export const decodeLeftOut = (text: string | null): LeftOutFiles => parseRecord(text).left_out;
+
 /** The text in which a record is stored; `null` if it is empty. */
-export const encodeRecord = (record: Includes): string | null =>
-  record.length === 0 ? null : JSON.stringify(record);
+export function encodeRecord(record: Includes, leftOut: LeftOutFiles = []): string | null {
+  if (leftOut.length > 0) return JSON.stringify({ includes: record, left_out: leftOut });
+  return record.length === 0 ? null : JSON.stringify(record);
+}
 
 /** Whether two entries are equal; `null` is a missing entry. */
 export const sameRecordEntry = (a: IncludedTurn | null, b: IncludedTurn | null): boolean =>

@@ -20,7 +20,7 @@ import type { ArchiveEntry } from "./read-tar";
 import { UploadRefusal } from "./refusals";
 import { charge, ownBytes } from "./storage-account";
 import { manifestOfBase, readManifest } from "./stored-manifest";
-import { combineRecords } from "./records";
+import { combineLeftOut, combineRecords } from "./records";
 import { isStored, packStore, storedContents } from "./stored-packs";
 import { TreeBuilder, treeBytes } from "./tree-builder";
 
@@ -51,11 +51,13 @@ export async function putManifest(
   const tree = treeOf(manifest);
   const counts = { files: tree.size, bytes: treeBytes(tree), skipped: [] };
   const hash = await treeHash(tree);
-  const includes = manifest.includes ?? [];
-  combineRecords([], includes); // refuses a record that is too large before anything is stored
+  const sent = { includes: manifest.includes ?? [], leftOut: manifest.left_out ?? [] };
+  // refuses a record that is too large before anything is stored
+  combineRecords([], sent.includes);
+  combineLeftOut([], sent.leftOut, tree);
   const newest = await store.index.newest(owner.tenant, owner.name);
   const isUnchanged = newest !== null && newest.treeHash === hash;
-  if (isUnchanged && (await updateRecord(store, { ...owner, id: newest.id }, includes)))
+  if (isUnchanged && (await updateRecord(store, { ...owner, id: newest.id }, { ...sent, tree })))
     return { ...counts, version: newest.id, status: "unchanged", missing: [] };
   requireBase(manifest.base_version, newest?.id ?? null);
   const { id: version, builtOn } = await store.index.begin({
@@ -78,7 +80,7 @@ export async function putManifest(
       tree,
       hash,
       base: manifest.base_version,
-      includes,
+      sent,
     });
   } catch (error) {
     await eraseIfGone(store, upload);

@@ -11,6 +11,8 @@ export type CommonTrees = {
   turn: Tree;
   origin: Tree;
   bases: ReadonlyMap<string, string | null>;
+  /** Paths that the version lacks although the user has not deleted them. */
+  leftOut: ReadonlySet<string>;
 };
 
 /**
@@ -18,11 +20,12 @@ export type CommonTrees = {
  * the version is newer than what the turn has of it: the pull kept it. Every other file is as the
  * turn left it, except the files that the user did not take.
  */
-export function joinedBase({ version, turn, origin, bases }: CommonTrees): {
+export function joinedBase({ version, turn, origin, bases, leftOut }: CommonTrees): {
   base: Tree;
   bases: ReadonlyMap<string, string | null>;
 } {
-  const isPushed = (path: string) => !sameFile(version.get(path), origin.get(path));
+  const isPushed = (path: string) =>
+    !leftOut.has(path) && !sameFile(version.get(path), origin.get(path));
   const base = new Map<string, FileEntry>();
   for (const path of new Set([...version.keys(), ...turn.keys()])) {
     const entry = (isPushed(path) ? version : turn).get(path);

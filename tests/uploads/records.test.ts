@@ -3,8 +3,11 @@ import type { IncludedTurn, Includes } from "../../src/protocol/api/contexts";
 import { RECORD_LIMITS } from "../../src/protocol/context-limits";
 import {
   basesAfter,
+  combineLeftOut,
   combineRecords,
+  decodeLeftOut,
   decodeRecord,
+  encodeRecord,
   sameRecordEntry,
 } from "../../src/uploads/records";
 
@@ -66,6 +69,48 @@ describe("the record of a pushed version", () => {
     "is empty if the stored text is %j",
     (text) => expect(decodeRecord(text)).toEqual([]),
   );
+});
+
+describe("the left-out files of a version", () => {
+  const file = (path: string, sha256: string | null = "old") => ({ path, sha256 });
+  const has = (...paths: string[]) => new Set(paths);
+  it.each([
+    { name: "are the request's", inherited: [], own: [file("x")], tree: has(), left: [file("x")] },
+    {
+      name: "are also the base's, while the version lacks them",
+      inherited: [file("x"), file("y")],
+      own: [],
+      tree: has("y"),
+      left: [file("x")],
+    },
+    {
+      name: "have their older contents if both name them",
+      inherited: [file("x", "oldest")],
+      own: [file("x", "old")],
+      tree: has(),
+      left: [file("x", "oldest")],
+    },
+  ])("$name", ({ inherited, own, tree, left }) => {
+    expect(combineLeftOut(inherited, own, tree)).toEqual(left);
+  });
+
+  it("are cut at their limit if many are inherited, and refused if the request sends too many", () => {
+    const many = Array.from({ length: 5_000 }, (_, at) => file(`${"p".repeat(100)}${at}`));
+    const left = combineLeftOut(many, [], has());
+    expect(left.length).toBeLessThan(5_000);
+    expect(JSON.stringify(left).length).toBeLessThan(RECORD_LIMITS.leftOutBytes);
+    expect(() => combineLeftOut([], many, has())).toThrow(
+      expect.objectContaining({ code: "record_too_large" }),
+    );
+  });
+
+  it("are stored beside the entries", () => {
+    const hash = "a".repeat(64);
+    const entries = [of("session_0123456789", 1)];
+    const text = encodeRecord(entries, [file("x", hash)]);
+    expect([decodeRecord(text), decodeLeftOut(text)]).toEqual([entries, [file("x", hash)]]);
+    expect([encodeRecord([]), decodeLeftOut(encodeRecord(entries))]).toEqual([null, []]);
+  });
 });
 
 describe("two entries", () => {

@@ -52,12 +52,21 @@ it.each([
     base: { x: "u" },
     kept: {},
   },
-])("$name", ({ version, turn, origin, bases = {}, base, kept = bases }) => {
+  {
+    name: "a file that the version left out is as the turn left it",
+    version: {},
+    turn: { x: "t" },
+    origin: { x: "0" },
+    leftOut: ["x"],
+    base: { x: "t" },
+  },
+])("$name", ({ version, turn, origin, bases = {}, leftOut = [], base, kept = bases }) => {
   const joined = joinedBase({
     version: tree(version),
     turn: tree(turn),
     origin: tree(origin),
     bases: new Map(Object.entries(bases)),
+    leftOut: new Set(leftOut),
   });
   expect(joined).toEqual({ base: tree(base), bases: new Map(Object.entries(kept)) });
 });

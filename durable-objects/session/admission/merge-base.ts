@@ -1,4 +1,4 @@
-import type { IncludedTurn } from "../../../src/protocol/api/contexts";
+import type { IncludedTurn, LeftOutFiles } from "../../../src/protocol/api/contexts";
 import type { OpenContext } from "../../../src/uploads/context-reader";
 import { basesAfter, sameRecordedTurn, sameRecordEntry } from "../../../src/uploads/records";
 import { joinedBase } from "../../../src/workspace/common-base";
@@ -16,6 +16,8 @@ export type MergeBase = { base: Tree | null; bases: ReadonlyMap<string, string |
 type Sources = {
   /** Opens a version; `null` if it was erased. */
   open: (version: string) => Promise<OpenContext | null>;
+  /** The files that a version left out, with their last contents in an older version. */
+  leftOutOf: (version: string) => Promise<LeftOutFiles>;
   /** The state at the end of a turn; `null` if it is not known. */
   endOf: (turn: number) => ContextState | null;
 };
@@ -25,6 +27,19 @@ const NONE: ReadonlyMap<string, string | null> = new Map();
 
 /** `parent`: the turn's side. `entry`: this session's entry in the record of the newer version. */
 export async function mergeBase(
+  sources: Sources,
+  parent: VersionWithEntry,
+  entry: IncludedTurn | null,
+): Promise<MergeBase> {
+  const { base, bases } = await baseOf(sources, parent, entry);
+  // The version lacks files that it left out. They have their last contents in both sides.
+  const leftOut = (await sources.leftOutOf(parent.version)).flatMap(({ path, sha256 }) =>
+    base?.has(path) ? [] : [[path, sha256] as const],
+  );
+  return { base, bases: new Map([...leftOut, ...bases]) };
+}
+
+async function baseOf(
   sources: Sources,
   parent: VersionWithEntry,
   entry: IncludedTurn | null,
@@ -51,9 +66,10 @@ async function commonBase(
   // Ids of versions sort by time, and a turn contains all versions up to its own.
   if (turn === null || version <= pulled.version) return { base: turn, bases };
   const opened = await sources.open(version);
-  const origin = (await mergeBase(sources, pulled, entryOfVersion)).base;
+  const leftOut = new Set((await sources.leftOutOf(version)).map(({ path }) => path));
+  const origin = (await baseOf(sources, pulled, entryOfVersion)).base;
   return opened && origin
-    ? joinedBase({ version: opened.tree, turn, origin, bases })
+    ? joinedBase({ version: opened.tree, turn, origin, bases, leftOut })
     : { base: turn, bases };
 }
 

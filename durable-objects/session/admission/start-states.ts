@@ -7,7 +7,7 @@ import { MAX_LISTED_CONFLICTS } from "../../../src/protocol/context-limits";
 import type { PinnedContext } from "../../../src/protocol/events";
 import type { ContextRecords } from "../../../src/uploads/context-index";
 import type { ContextReader, OpenContext } from "../../../src/uploads/context-reader";
-import { decodeRecord, sameRecordEntry } from "../../../src/uploads/records";
+import { decodeLeftOut, decodeRecord, sameRecordEntry } from "../../../src/uploads/records";
 import { type MergeConflict, mergeTrees } from "../../../src/workspace/merge-trees";
 import { applyChanges, diffTrees } from "../../../src/workspace/tree";
 import type { TreeChanges } from "../../../src/workspace/types";
@@ -39,7 +39,7 @@ type StartingTurn = {
 
 type Dependencies = {
   reader: Pick<ContextReader, "open">;
-  records: Pick<ContextRecords, "entriesOf">;
+  records: Pick<ContextRecords, "entriesOf" | "read">;
   /** The states of the session's earlier turns; `null` for a new session. */
   states: Pick<ContextStates, "endOf" | "usedUntil"> | null;
   /** Whether the session itself stores contents. */
@@ -126,12 +126,15 @@ async function merge(
   if (!upload) throw new Error("a pinned version of a context cannot be opened");
   const ours = await open(parent.version);
   const endOf = (turn: number) => states?.endOf(turn, name) ?? null;
-  const { base, bases } = await mergeBase({ open, endOf }, parent, entry);
+  const leftOutOf = async (id: string) =>
+    decodeLeftOut(await dependencies.records.read({ tenant, name, id }));
+  const { base, bases } = await mergeBase({ open, endOf, leftOutOf }, parent, entry);
+  const leftOut = (await leftOutOf(version)).map(({ path }) => path);
   const { tree, conflicts } = mergeTrees({
     ...{ base, bases },
     turn: applyChanges((ours ?? upload).tree, parent.changes),
     upload: upload.tree,
-    leftOut: new Set(entry?.left_out),
+    leftOut: new Set([...leftOut, ...(entry?.left_out ?? [])]),
     ...(winner && { winner }),
   });
   const changes = diffTrees(upload.tree, tree);

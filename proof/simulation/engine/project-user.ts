@@ -73,6 +73,7 @@ export class ProjectUser {
         {
           reader: this.#contexts.services.reader,
           records: {
+            read: async () => null,
             entriesOf: async () =>
               new Map(version?.entry ? [[SITE, JSON.stringify(version.entry)]] : []),
           },

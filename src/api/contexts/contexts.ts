@@ -1,7 +1,7 @@
 import * as z from "zod";
 import type { VersionRow } from "../../uploads/context-index";
 import type { OpenContext } from "../../uploads/context-reader";
-import { decodeRecord } from "../../uploads/records";
+import { decodeLeftOut, decodeRecord } from "../../uploads/records";
 import { eraseContext } from "../../uploads/erase-uploads";
 import {
   type Context,
@@ -140,11 +140,13 @@ async function listContexts(context: Call): Promise<Response> {
 async function showContext(context: Call): Promise<Response> {
   const { version, tree } = await openContext(context);
   const { records } = context.env.contexts.store;
-  const includes = decodeRecord(await records.read({ ...ownerOf(context), id: version.id }));
+  const record = await records.read({ ...ownerOf(context), id: version.id });
+  const [includes, leftOut] = [decodeRecord(record), decodeLeftOut(record)];
   const body: Context = {
     ...toEntry(version),
     tree: [...tree].map(([path, { hash, ...entry }]) => ({ path, sha256: hash, ...entry })),
     ...(includes.length > 0 && { includes }),
+    ...(leftOut.length > 0 && { left_out: leftOut }),
   };
   return context.json(body);
 }

@@ -102,6 +102,10 @@ const IncludesSchema = z
   .max(RECORD_LIMITS.entries, `has more than ${RECORD_LIMITS.entries} entries`);
 export type Includes = IncludedTurn[];
 
+/** Files that a version left out: their last contents in an older version. */
+const LeftOutFilesSchema = z.array(RecordBaseSchema).max(RECORD_LIMITS.paths);
+export type LeftOutFiles = z.infer<typeof LeftOutFilesSchema>;
+
 export const ContextManifestSchema = z
   .strictObject({
     files: z
@@ -121,6 +125,9 @@ export const ContextManifestSchema = z
       .describe(
         "Turns whose results the files contain, one entry per session. Entries of other sessions are inherited from `base_version`. Omitted: nothing is added",
       ),
+    left_out: LeftOutFilesSchema.optional().describe(
+      "Files of `base_version` that are not sent because the folder excludes them, with their hashes in it. They do not count as deleted. Those of `base_version` are inherited. Omitted: nothing is added",
+    ),
   })
   .meta({ id: "ContextManifest" });
 export type ContextManifest = z.infer<typeof ContextManifestSchema>;
@@ -193,6 +200,9 @@ export const ContextSchema = z
     tree: z.array(ContextFileSchema).describe("The files, sorted by path"),
     includes: IncludesSchema.optional().describe(
       "Turns whose results the files contain, one entry per session. Omitted if none",
+    ),
+    left_out: LeftOutFilesSchema.optional().describe(
+      "Files of older versions that this version leaves out without deleting them. Omitted if none",
     ),
   })
   .meta({ id: "Context" });

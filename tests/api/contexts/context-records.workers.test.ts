@@ -108,6 +108,19 @@ describe("the record of a version", () => {
     expect((await send("GET", "/api/contexts/fat")).status).toBe(404);
   });
 
+  it("has the files that the version leaves out, until a later version has them again", async () => {
+    const left_out = [{ path: "x", sha256: (await fileOf("x", "1")).sha256 }];
+    const leftOutOf = async () =>
+      (await get<{ left_out?: object[] }>("/api/contexts/left")).left_out ?? [];
+    const first = await pushFiles("left", { a: "1", x: "1" });
+    const second = await pushFiles("left", { a: "1" }, { base_version: first, left_out });
+    expect(await leftOutOf()).toEqual(left_out);
+    const third = await pushFiles("left", { a: "2" }, { base_version: second, includes: [A] });
+    expect([await leftOutOf(), await recordOf("left")]).toEqual([left_out, [A]]);
+    await pushFiles("left", { a: "2", x: "2" }, { base_version: third });
+    expect([await leftOutOf(), await recordOf("left")]).toEqual([[], [A]]);
+  });
+
   it("is erased with its context", async () => {
     const version = await pushFiles("gone", { a: "1" }, { includes: [A] });
     const count = () =>

@@ -220,6 +220,7 @@ export class FilesSession {
       {
         reader: this.#shelf,
         records: {
+          read: async () => null,
           entriesOf: async () =>
             new Map(entry ? names.map((name) => [name, JSON.stringify(entry)]) : []),
         },
