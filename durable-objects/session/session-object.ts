@@ -200,9 +200,9 @@ export class SessionObject extends DurableObject<Env> implements SessionObjectAp
     const headers = { ...STREAM_HEADERS, [STREAM_CODE_HEADER]: code };
     const keyId = request.headers.get(CALLER_KEY_HEADER);
     if (code !== "open" || !session) return new Response(null, { headers });
-    const stream = session.streams.open(streamRequest, keyId, request.signal);
+    const segments = session.streams.open(streamRequest, keyId, request.signal);
     if (keyId !== null) session.keyRevocation.start();
-    return new Response(toRuntimeStream(stream), { headers });
+    return new Response(toRuntimeStream(segments), { headers });
   }
 
   override async alarm(): Promise<void> {

@@ -57,6 +57,8 @@ export const STREAM = {
   tickMs: 1_000,
   /** Size after which a page of events ends. */
   pageBytes: 256 * 1024,
+  /** Number of chunks after which the next part of a reader's stream begins. */
+  segmentChunks: 256,
   /** Size of the latest frames in memory, from which readers that are up to date are served. */
   tailBytes: 1024 * 1024,
   /** A reader with more unread bytes than this is disconnected. It can reconnect and resume. */

@@ -13,6 +13,9 @@ import { sessionPath } from "../../src/protocol/paths";
 const SESSIONS = 4;
 const OVER_WITHIN_MS = 60_000;
 const OPEN_WITHIN_MS = 30_000;
+/** Enough for the whole test, at this pace. */
+const ENDLESS = "and so on ".repeat(20_000);
+const FAST = { ttftMs: 100, tokensPerSecond: 100 };
 const THOUGHT = "It depends on the pressure of the air.";
 
 let service: FaultyService;
@@ -28,7 +31,11 @@ beforeAll(async () => {
   const thinkAloud: Script = async (situation) => ({ text: THOUGHT, ...(await decide(situation)) });
   const slow = paced({ ttftMs: 300, tokensPerSecond: 3 }, thinkAloud);
   const names = ["slow", ...FORMATS.map((format) => modelOf(format, "slow"))];
-  const models = Object.fromEntries(names.map((name) => [name, slow]));
+  const endless = paced(FAST, () => ({ text: ENDLESS }));
+  const models = Object.fromEntries([
+    ...names.map((name) => [name, slow]),
+    ...FORMATS.map((format) => [modelOf(format, "endless"), endless]),
+  ]);
   providers = await startSimulatedProviders({ models });
   const inspectorPort = await freePort();
   service = await FaultyService.prepare({}, { inspectorPort });
@@ -111,4 +118,27 @@ it("after a reset with an open reply of each wire format, no session object stay
   await resetAndCheck(started.map(({ session_id: id }) => id));
   // The replies were open when the objects were reset.
   expect(replies.map(({ outcome }) => outcome)).toEqual(replies.map(() => "closed"));
+});
+
+it("after the cancellation of a turn with fast replies, no session object stays in memory", async () => {
+  const agents = FORMATS.map((format) => ({
+    id: format,
+    model: modelOf(format, "endless"),
+    backend: backendOf(format, providers),
+  }));
+  const started = await Promise.all(
+    Array.from({ length: SESSIONS }, () =>
+      client.start({ baseUrl: providers.baseUrl, agents }),
+    ),
+  );
+  // A part of the replies is between two reads when their calls are aborted.
+  for (const { session_id: id } of started) {
+    const firstWords = Promise.withResolvers<void>();
+    const stream = watch(id, firstWords.resolve);
+    await firstWords.promise;
+    await client.cancel(id);
+    expect(await client.ended(id, OVER_WITHIN_MS)).toMatchObject({ status: "cancelled" });
+    await stream;
+  }
+  expect(await remainingObjects(probe, service.url)).toEqual([0, 0]);
 });

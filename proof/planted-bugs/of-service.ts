@@ -122,7 +122,7 @@ export const BUGS_OF_SERVICE: readonly PlantedBug[] = [
   {
     name: "cancelled requests continue",
     file: "src/engine/effect-runner.ts",
-    find: 'if (!neededIds.has(id)) abort.abort(new Error("no longer needed"));',
+    find: "if (!neededIds.has(id)) abort.abort(NO_LONGER_NEEDED);",
     replace: "if (!neededIds.has(id) && neededIds.size > 0) abort.abort(new Error(id));",
     invariant: "I15",
   },

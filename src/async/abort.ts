@@ -1,4 +1,33 @@
 /**
+ * Creates an error without a stack, to be the reason of an abort. The stack of an error refers to
+ * the functions that were active when it was created, and so to all that these can reach, until
+ * someone reads it. The runtime keeps the reason in each signal and stream that it aborts. If their
+ * object is discarded, they form a cycle with these functions that no garbage collection finds, and
+ * the whole session stays in memory.
+ */
+export function withoutStack<E>(create: () => E): E {
+  const { stackTraceLimit } = Error;
+  Error.stackTraceLimit = 0;
+  try {
+    return create();
+  } finally {
+    Error.stackTraceLimit = stackTraceLimit;
+  }
+}
+
+/**
+ * Lets an error of a stream go of its frames, and returns it. The runtime creates such an error in
+ * the call of `read` and keeps it in the stream, whose reader the calling function refers to:
+ * again a cycle. V8 drops the functions of a stack when it formats the stack.
+ */
+export function withoutFrames(error: unknown): unknown {
+  if (error instanceof Error) String(error.stack);
+  return error;
+}
+
+const ENDED = withoutStack(() => new DOMException("The work has ended", "AbortError"));
+
+/**
  * Waits for `work` and returns its result. Throws `signal.reason` as soon as the signal is aborted;
  * the work itself then continues, and its result is dropped. Leaves no listener on the signal.
  */
@@ -14,8 +43,9 @@ export function abortable<T>(work: Promise<T>, signal: AbortSignal): Promise<T> 
 }
 
 /**
- * An abort controller that is also aborted by parent signals. `unlink` removes its listeners from
- * the parents; call it when the work has ended.
+ * An abort controller that is also aborted by parent signals. The reason of `abort` must have no
+ * stack (`withoutStack`). `unlink` removes its listeners from the parents; call it when the work
+ * has ended.
  */
 type LinkedAbort = { signal: AbortSignal; abort(reason?: unknown): void; unlink(): void };
 
@@ -30,7 +60,7 @@ export function linkedAbort(...parents: readonly AbortSignal[]): LinkedAbort {
   else for (const parent of parents) parent.addEventListener("abort", onParentAbort);
   return {
     signal: controller.signal,
-    abort: (reason) => controller.abort(reason),
+    abort: (reason = ENDED) => controller.abort(reason),
     unlink: () => {
       for (const parent of parents) parent.removeEventListener("abort", onParentAbort);
     },
@@ -44,8 +74,8 @@ export function linkedAbort(...parents: readonly AbortSignal[]): LinkedAbort {
 type TimeLimit = { signal: AbortSignal; stopTimer(): void; end(): void };
 
 /**
- * Starts a time limit of `ms`. At the limit, the reason of the signal is what `toReason` returns; a
- * `TimeoutError` if it is omitted. Unlike the timer of `AbortSignal.timeout`, this timer can be
+ * Starts a time limit of `ms`. At the limit, the reason of the signal is what `toReason` returns,
+ * created without a stack; a `TimeoutError` if it is omitted. Unlike the timer of `AbortSignal.timeout`, this timer can be
  * stopped: a running timer keeps a Durable Object in memory.
  */
 export function timeLimit(
@@ -54,7 +84,7 @@ export function timeLimit(
   toReason: () => unknown = toTimeoutError,
 ): TimeLimit {
   const { signal, abort, unlink } = linkedAbort(...parents);
-  const timer = setTimeout(() => abort(toReason()), ms);
+  const timer = setTimeout(() => abort(withoutStack(toReason)), ms);
   const stopTimer = () => clearTimeout(timer);
   const end = () => {
     stopTimer();

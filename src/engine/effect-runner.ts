@@ -1,5 +1,5 @@
 import { type Effect, type ModelCallEffect, callIdPrefix } from "../coordination";
-import { ProviderError } from "../providers/provider";
+import { timeoutError } from "../providers/provider";
 import type {
   AcquireSlot,
   Performer,
@@ -18,6 +18,9 @@ type Options = {
   /** Called with an error that should not occur. */
   onFault: (error: unknown) => void;
 };
+
+/** The reason of an abort. One object for all, because an error keeps what its stack refers to. */
+const NO_LONGER_NEEDED = new Error("no longer needed");
 
 /**
  * Performs owed effects in parallel, each effect once. The number of requests that wait for
@@ -46,7 +49,7 @@ export class EffectRunner {
   sync(owed: readonly Effect[], inFlight: readonly string[], now: number): Promise<void>[] {
     const neededIds = new Set([...inFlight, ...owed.map(({ id }) => id)]);
     for (const [id, abort] of this.#running) {
-      if (!neededIds.has(id)) abort.abort(new Error("no longer needed"));
+      if (!neededIds.has(id)) abort.abort(NO_LONGER_NEEDED);
     }
     if (neededIds.size === 0) this.#yielded.clear();
     const due = owed.filter((effect) => effect.type !== "model_call" || effect.notBefore <= now);
@@ -108,7 +111,7 @@ export class EffectRunner {
     this.#yielded.add(callIdPrefix(id));
     const seconds = this.#options.maxHoldMs / 1_000;
     const message = `No response after ${seconds} s while other calls waited for a slot, so the call was aborted.`;
-    yieldController.abort(new ProviderError("transient", "timeout", message));
+    yieldController.abort(timeoutError(message));
   }
 
   async #perform(

@@ -1,3 +1,4 @@
+import { withoutFrames } from "../async/abort";
 import { END_WAIT_MS } from "./call-limits";
 
 type Reader = ReadableStreamDefaultReader<Uint8Array>;
@@ -21,7 +22,7 @@ export class BodyEnds {
       .then(({ done }) => {
         if (!done) cancel(reader);
       })
-      .catch(() => undefined) // the connection is closed already
+      .catch(withoutFrames) // the connection is closed already
       .finally(() => this.#open.delete(reader));
   }
 

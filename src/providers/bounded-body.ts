@@ -1,4 +1,5 @@
 import { MAX_JSON_BYTES, MAX_LINE_BYTES, MAX_REPLY_BYTES } from "./call-limits";
+import { withoutFrames } from "../async/abort";
 import { ProviderError, type TransportHooks } from "./provider";
 
 const LINE_FEED = 10;
@@ -30,7 +31,14 @@ export function boundedChunks(
   const bounds = createBounds(limits);
   return {
     async next() {
-      const { done, value } = await reader.read();
+      // A catch and not `reader.read().catch`, which would cost a promise per piece.
+      let part: Awaited<ReturnType<typeof reader.read>>;
+      try {
+        part = await reader.read();
+      } catch (error) {
+        throw withoutFrames(error);
+      }
+      const { done, value } = part;
       const failure = done ? bounds.atEnd() : bounds.take(value);
       if (failure) {
         void reader.cancel(failure).catch(() => undefined); // the caller must see the failure
@@ -93,6 +101,10 @@ function openLineBytes(line: number, bytes: Uint8Array): number {
 
 const badResponse = (message: string) => new ProviderError("transient", "bad_response", message);
 
+const rethrow = (error: unknown): never => {
+  throw withoutFrames(error);
+};
+
 /** The first `maxBytes` bytes of a body as text. Does not receive the rest. */
 export async function readAtMost(
   body: ReadableStream<Uint8Array> | null,
@@ -103,7 +115,7 @@ export async function readAtMost(
   const decoder = new TextDecoder();
   let text = "";
   for (let remainingBytes = maxBytes; remainingBytes > 0; ) {
-    const { done, value } = await reader.read();
+    const { done, value } = await reader.read().catch(rethrow);
     if (done) return text + decoder.decode();
     text += decoder.decode(value.subarray(0, remainingBytes), { stream: true });
     remainingBytes -= value.length;

@@ -1,3 +1,4 @@
+import { withoutStack } from "../async/abort";
 import type { FailureClass, StopReason, Usage } from "../protocol/events";
 import type { Citation, HostedToolName, HostedUse } from "../protocol/hosted-tools";
 import type { Host } from "./hosts";
@@ -210,3 +211,7 @@ export class ProviderError extends Error {
     this.name = "ProviderError";
   }
 }
+
+/** The reason for aborting a call that took too long. */
+export const timeoutError = (message: string): ProviderError =>
+  withoutStack(() => new ProviderError("transient", "timeout", message));

@@ -1,6 +1,6 @@
 import { linkedAbort } from "../async/abort";
 import { createMonotonicTimer, type Timers } from "../async/clock";
-import { type Provider, ProviderError } from "./provider";
+import { type Provider, timeoutError } from "./provider";
 
 /** See `CALL_TIME_LIMITS` for the meaning of the limits. */
 type TimeLimits = { firstByteMs: number; idleMs: number; totalMs: number };
@@ -20,9 +20,7 @@ export function withTimeLimits<Handle>(
     id: provider.id,
     async *stream(request, signal, onBytes, from) {
       const link = linkedAbort(signal);
-      const watch = createWatch(limits, timers, (message) =>
-        link.abort(new ProviderError("transient", "timeout", message)),
-      );
+      const watch = createWatch(limits, timers, (message) => link.abort(timeoutError(message)));
       const onReceived = () => {
         watch.onBytes();
         onBytes?.();

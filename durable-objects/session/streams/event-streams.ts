@@ -1,6 +1,7 @@
 import type { StreamRequest } from "../../../src/protocol/stream-request";
 import { type FrameBatch, FrameCache, type LogRow, toBatch, toFrame } from "./frames";
 import { RowBatcher } from "./row-batcher";
+import type { NextSegment } from "./runtime-stream";
 import { STREAM } from "../../shared/object-limits";
 import { isTerminal } from "../../../src/protocol/events";
 import type { SessionLog } from "../log/session-log";
@@ -24,7 +25,10 @@ type Reader = {
   unreadBytes: number;
   /** Ends the reader's wait; set while the reader waits for rows. */
   wake: (() => void) | null;
+  /** The controller of the current segment of the stream; `null` between two segments. */
   controller: ReadableStreamDefaultController<Uint8Array> | null;
+  /** Number of chunks in the current segment. */
+  chunks: number;
 };
 
 type Options = {
@@ -97,31 +101,29 @@ export class EventStreams {
 
   /** Closes all streams of this key. */
   closeOf(keyId: string): void {
-    for (const reader of this.#readers) {
-      if (reader.keyId === keyId && reader.controller) this.#close(reader, reader.controller);
-    }
+    for (const reader of this.#readers) if (reader.keyId === keyId) this.#close(reader);
   }
 
   /** Sends each reader the rows that it has not received yet, and closes every stream. */
   end(): void {
     this.#batcher.flush();
     for (const reader of [...this.#readers]) {
-      if (!reader.controller) continue;
-      const rest = this.#next(reader);
-      if (rest) reader.controller.enqueue(rest);
-      this.#close(reader, reader.controller);
+      const rest = reader.controller && this.#next(reader);
+      if (rest) reader.controller?.enqueue(rest);
+      this.#close(reader);
     }
   }
 
   /**
-   * Opens a stream of frames that begins after `request.after`. `gone`: its abort says that the
-   * reader has disconnected.
+   * Opens a stream of frames that begins after `request.after`, in segments of at most
+   * `STREAM.segmentChunks` chunks (`toRuntimeStream`). `gone`: its abort says that the reader has
+   * disconnected.
    */
   open(
     request: StreamRequest,
     keyId: string | null = null,
     gone: AbortSignal | null = null,
-  ): ReadableStream<Uint8Array> {
+  ): NextSegment {
     const now = this.#options.now();
     const place = request.turn === null ? null : this.#options.log.turn(request.turn);
     const reader: Reader = {
@@ -134,17 +136,27 @@ export class EventStreams {
       unreadBytes: 0,
       wake: null,
       controller: null,
+      chunks: 0,
     };
     this.#readers.add(reader);
     this.#ticker ??= setInterval(() => this.#tick(), STREAM.tickMs);
-    gone?.addEventListener("abort", () => {
-      if (this.#readers.has(reader) && reader.controller) this.#close(reader, reader.controller);
-    });
+    gone?.addEventListener("abort", () => this.#close(reader));
+    let opening: Uint8Array | null = encoder.encode(`retry: ${STREAM.retryMs}\n\n`);
+    return () => {
+      const segment = this.#readers.has(reader) ? this.#segment(reader, opening) : null;
+      opening = null;
+      return segment;
+    };
+  }
+
+  /** The next part of a reader's stream. It begins with `opening`, if this is not `null`. */
+  #segment(reader: Reader, opening: Uint8Array | null): ReadableStream<Uint8Array> {
     return new ReadableStream<Uint8Array>(
       {
         start: (controller) => {
           reader.controller = controller;
-          controller.enqueue(encoder.encode(`retry: ${STREAM.retryMs}\n\n`));
+          reader.chunks = 0;
+          if (opening !== null) controller.enqueue(opening);
         },
         pull: (controller) => this.#fill(reader, controller),
         cancel: () => this.#remove(reader),
@@ -162,7 +174,7 @@ export class EventStreams {
       if (!this.#readers.has(reader)) return;
       const bytes = this.#next(reader);
       if (bytes) return this.#send(reader, controller, bytes);
-      if (this.#isOver(reader)) return this.#close(reader, controller);
+      if (this.#isOver(reader)) return this.#close(reader);
       await new Promise<void>((resolve) => {
         reader.wake = resolve;
       });
@@ -180,6 +192,10 @@ export class EventStreams {
   ): void {
     reader.sentAt = this.#options.now();
     controller.enqueue(bytes);
+    reader.chunks += 1;
+    if (reader.chunks < STREAM.segmentChunks) return;
+    reader.controller = null;
+    controller.close();
   }
 
   /**
@@ -228,23 +244,25 @@ export class EventStreams {
   #notify(reader: Reader, bytes: number): void {
     if (reader.wake) return reader.wake();
     reader.unreadBytes += bytes;
-    if (reader.unreadBytes > STREAM.behindBytes && reader.controller)
-      this.#close(reader, reader.controller);
+    if (reader.unreadBytes > STREAM.behindBytes) this.#close(reader);
   }
 
   #tick(): void {
     const now = this.#options.now();
     for (const reader of this.#readers) {
       const isStuck = !reader.wake && now - reader.openedAt >= STREAM.connectionMs;
-      if (isStuck && reader.controller) this.#close(reader, reader.controller);
+      if (isStuck) this.#close(reader);
       else if (reader.wake && (now - reader.sentAt >= STREAM.heartbeatMs || this.#isOver(reader)))
         reader.wake();
     }
   }
 
-  #close(reader: Reader, controller: ReadableStreamDefaultController<Uint8Array>): void {
+  /** Ends the reader's stream. Between two segments, the stream ends instead of the next one. */
+  #close(reader: Reader): void {
+    if (!this.#readers.has(reader)) return;
     this.#remove(reader);
-    controller.close();
+    reader.controller?.close();
+    reader.controller = null;
   }
 
   #remove(reader: Reader): void {
@@ -253,6 +271,8 @@ export class EventStreams {
     if (this.#readers.size > 0 || this.#ticker === null) return;
     clearInterval(this.#ticker);
     this.#ticker = null;
+    // A reader that comes later begins with the log.
+    this.#cache.clear();
   }
 }
 

@@ -16,6 +16,7 @@ export type LogRow = {
 export type NewRow = Omit<LogRow, "seq">;
 
 const encoder = new TextEncoder();
+const EMPTY = new Uint8Array(0);
 
 /**
  * Splits an event into columns and its own fields. `toJson` joins them again, always to the same
@@ -92,8 +93,9 @@ export function toBatch(rows: readonly LogRow[], sessionId: string): FrameBatch 
   const frames = rows.map((row) => ({ row, frame: toFrame(row, sessionId) }));
   const all = encoder.encode(frames.map(({ frame }) => frame).join(""));
   const events = frames.filter(({ row }) => row.type !== "stream.delta");
-  const summary =
-    events.length === rows.length ? all : encoder.encode(events.map(({ frame }) => frame).join(""));
+  const summaryOf = () =>
+    events.length === 0 ? EMPTY : encoder.encode(events.map(({ frame }) => frame).join(""));
+  const summary = events.length === rows.length ? all : summaryOf();
   return {
     from: first.seq - 1,
     to: last.seq,
@@ -103,8 +105,14 @@ export function toBatch(rows: readonly LogRow[], sessionId: string): FrameBatch 
   };
 }
 
+/** Memory of a batch beside its bytes, measured in a heap of V8. */
+const BATCH_OVERHEAD_BYTES = 1024;
+
+const memoryOf = ({ all, summary }: FrameBatch): number =>
+  all.byteLength + (summary === all ? 0 : summary.byteLength) + BATCH_OVERHEAD_BYTES;
+
 /**
- * A cache of the latest batches, limited in bytes. Readers that are up to date are served from the
+ * A cache of the latest batches, limited in memory. Readers that are up to date are served from the
  * cache, all others from the log.
  */
 export class FrameCache {
@@ -114,12 +122,17 @@ export class FrameCache {
   /** Adds a batch, and removes the oldest batches until the size limit is kept. */
   push(batch: FrameBatch): void {
     this.#batches.set(batch.from, batch);
-    this.#bytes += batch.all.byteLength;
+    this.#bytes += memoryOf(batch);
     for (const [from, oldest] of this.#batches) {
       if (this.#bytes <= STREAM.tailBytes) return;
       this.#batches.delete(from);
-      this.#bytes -= oldest.all.byteLength;
+      this.#bytes -= memoryOf(oldest);
     }
+  }
+
+  clear(): void {
+    this.#batches.clear();
+    this.#bytes = 0;
   }
 
   /** The batch that begins directly after this `seq`; undefined if it is not cached. */

@@ -1,7 +1,10 @@
 import { HEADER_LIMIT_MS, TOOL_SERVERS } from "../../shared/object-limits";
+import { withoutStack } from "../../../src/async/abort";
 import { Semaphore } from "../../../src/async/semaphore";
 import type { RelaySlot, SlotSource } from "../../../src/engine/ports";
 import type { RequestSlot } from "../../../src/tools/mcp/environment";
+
+const SLOT_ACQUIRED = withoutStack(() => new Error("a slot was acquired"));
 
 /**
  * Slots for those requests to tool servers that are not tool calls: connecting, and listing tools.
@@ -38,7 +41,7 @@ export class ListingSlots {
         keepFirst(this.#acquireCallSlot(waitSignal)),
       ]);
     } finally {
-      slotFound.abort(new Error("a slot was acquired"));
+      slotFound.abort(SLOT_ACQUIRED);
     }
   }
 

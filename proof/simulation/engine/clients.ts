@@ -1,3 +1,4 @@
+import type { NextSegment } from "../../../durable-objects/session/streams/runtime-stream";
 import type { Chance } from "../../../simulated/chance";
 import type { Faults } from "./faults";
 import type { LiveSession, Platform } from "./platform";
@@ -74,17 +75,24 @@ export class Client {
   #connect(): void {
     if (this.isDone || this.#reader) return;
     const session = this.#world.platform.object();
-    const body = session && this.#open(session);
+    const next = session && this.#open(session);
     if (this.isDone) return;
-    if (!body) return this.#reconnectLater(200, 4_000);
+    if (!next) return this.#reconnectLater(200, 4_000);
     this.connections += 1;
     this.#connection += 1;
-    this.#reader = body.getReader();
-    this.#read(this.#connection);
+    this.#readSegment(next);
+  }
+
+  /** Reads the next segment of the connection's stream; without one, the stream has ended. */
+  #readSegment(next: NextSegment): void {
+    const segment = next();
+    if (segment === null) return this.onDisconnect();
+    this.#reader = segment.getReader();
+    this.#read(this.#connection, next);
   }
 
   /** Opens the stream as the object's `fetch` does; `null` if there is nothing to read yet. */
-  #open({ streams }: LiveSession): ReadableStream<Uint8Array> | null {
+  #open({ streams }: LiveSession): NextSegment | null {
     const { turn, deltas } = this.subscription;
     const after = this.lastId;
     const { head, place } = this.#world.platform.positionOf(turn);
@@ -101,13 +109,13 @@ export class Client {
     return streams.open({ after, turn, deltas });
   }
 
-  #read(connection: number): void {
+  #read(connection: number, next: NextSegment): void {
     void this.#reader?.read().then(
       ({ done, value }) => {
         if (connection !== this.#connection) return;
         if (value) this.#receive(decoder.decode(value, { stream: false }));
-        if (done) return this.onDisconnect();
-        this.#continueReading(connection);
+        if (done) return this.#readSegment(next);
+        this.#continueReading(connection, next);
       },
       () => {
         if (connection === this.#connection) this.onDisconnect();
@@ -115,7 +123,7 @@ export class Client {
     );
   }
 
-  #continueReading(connection: number): void {
+  #continueReading(connection: number, next: NextSegment): void {
     const { faults } = this.#world;
     if (faults.strikes("client_vanishes")) {
       void this.#reader?.cancel().catch(() => {});
@@ -123,7 +131,7 @@ export class Client {
     }
     const isSlow = faults.strikes("client_slow", 20_000);
     this.#after(isSlow ? this.#chance.latency(500, 20_000) : 1, () => {
-      if (connection === this.#connection) this.#read(connection);
+      if (connection === this.#connection) this.#read(connection, next);
     });
   }
 

@@ -1,4 +1,4 @@
-import { abortable } from "../../async/abort";
+import { abortable, withoutFrames } from "../../async/abort";
 import type { MutexLease } from "../../async/mutex";
 import { formsOf, hideSecrets, SHORTEST_SECRET } from "../../redaction/redact";
 import { extensionOf, mediaTypeOf } from "../../workspace/media-type";
@@ -10,6 +10,10 @@ import type { ToolResult } from "../tool";
 /** Limit of a response body. Several bodies are in memory at a time; a model cannot use more. */
 export const MAX_RESPONSE_BYTES = 5 * 1024 * 1024;
 
+const rethrow = (error: unknown): never => {
+  throw withoutFrames(error);
+};
+
 /** The text of a body. `isWhole`: whether the whole body was read. */
 type ReadText = { text: string; isWhole: boolean };
 
@@ -20,7 +24,11 @@ export async function readText(response: Response, limit = MAX_RESPONSE_BYTES): 
   const decoder = decoderFor(response.headers.get("content-type") ?? "");
   let text = "";
   let bytes = 0;
-  for (let next = await reader.read(); !next.done; next = await reader.read()) {
+  for (
+    let next = await reader.read().catch(rethrow);
+    !next.done;
+    next = await reader.read().catch(rethrow)
+  ) {
     const remaining = limit - bytes;
     bytes += next.value.length;
     text += decoder.decode(next.value.subarray(0, Math.max(0, remaining)), { stream: true });
@@ -45,7 +53,11 @@ async function readBytes(
   const pieces: Uint8Array[] = [];
   let bytes = 0;
   try {
-    for (let next = await reader?.read(); next && !next.done; next = await reader?.read()) {
+    for (
+      let next = await reader?.read().catch(rethrow);
+      next && !next.done;
+      next = await reader?.read().catch(rethrow)
+    ) {
       bytes += next.value.length;
       if (bytes > limit) return null;
       pieces.push(next.value);

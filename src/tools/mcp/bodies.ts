@@ -1,3 +1,5 @@
+import { withoutFrames } from "../../async/abort";
+
 type Body = ReadableStream<Uint8Array<ArrayBuffer>>;
 
 /**
@@ -27,6 +29,7 @@ export async function readWhole(body: Body, { onBytes, onEnd }: Counter): Promis
       pieces.push(value);
     }
   } catch (error) {
+    withoutFrames(error);
     await reader.cancel(error).catch(() => undefined);
     return new ReadableStream({ start: (controller) => controller.error(error) });
   } finally {
@@ -48,6 +51,7 @@ export function countedBody(body: Body, { onBytes, onEnd }: Counter): Body {
           onEnd();
           controller.close();
         } catch (error) {
+          withoutFrames(error);
           onEnd();
           controller.error(error);
           await reader.cancel(error).catch(() => undefined);

@@ -9,7 +9,7 @@ import {
 } from "./server-limits";
 import { readOutgoing } from "./schema";
 import type { SentSecrets } from "./server-secrets";
-import { linkedAbort, timeLimit } from "../../async/abort";
+import { linkedAbort, timeLimit, withoutStack } from "../../async/abort";
 import type { MutexLease } from "../../async/mutex";
 import { LARGE_BYTES } from "../large-results";
 
@@ -153,7 +153,7 @@ export class BoundedFetch {
       end: () => {
         clearTimeout(watched.timer);
         this.#calls.delete(key);
-        watched.open.abort(new Error("the call is over"));
+        watched.open.abort(CALL_IS_OVER);
       },
     };
   }
@@ -302,11 +302,7 @@ export class BoundedFetch {
     const onBytes = async (bytes: number): Promise<void> => {
       bytesSoFar += bytes;
       if (bytesSoFar > MAX_RESULT_BYTES) {
-        const refused = new ResponseRefusedError(
-          "too_large",
-          true,
-          `replied with more than ${MAX_RESULT_BYTES / 1024 / 1024} MiB`,
-        );
+        const refused = withoutStack(toSizeError);
         call.failed.abort(refused);
         throw refused;
       }
@@ -318,6 +314,15 @@ export class BoundedFetch {
     return { onBytes, onEnd: onReplyEnd };
   }
 }
+
+const CALL_IS_OVER = withoutStack(() => new Error("the call is over"));
+
+const toSizeError = (): ResponseRefusedError =>
+  new ResponseRefusedError(
+    "too_large",
+    true,
+    `replied with more than ${MAX_RESULT_BYTES / 1024 / 1024} MiB`,
+  );
 
 const toHeadersError = (): ResponseRefusedError =>
   new ResponseRefusedError("no_headers", false, "did not begin its stream in time");
@@ -333,7 +338,7 @@ async function refuseRedirect({ status, body }: Response): Promise<void> {
 }
 
 const abandonCall = ({ failed }: RunningCall): void =>
-  failed.abort(new StreamEndedError("broke off its reply"));
+  failed.abort(withoutStack(() => new StreamEndedError("broke off its reply")));
 
 /** Counts a try to resume the stream of a call. After the last failed try, the call fails. */
 async function trackResumption(sent: Promise<Response>, call: RunningCall): Promise<Response> {

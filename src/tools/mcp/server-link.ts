@@ -25,11 +25,13 @@ import { InputRequiredSchema, type Question, readElicitations } from "./schema";
 import { SentSecrets, ServerSecrets } from "./server-secrets";
 import type { McpServer } from "./server";
 import { cutText, escapeInvisible } from "./shown-text";
-import { timeLimit } from "../../async/abort";
+import { timeLimit, withoutStack } from "../../async/abort";
 import { type Mutex, MutexLease } from "../../async/mutex";
 import { SharedWork } from "../../async/shared-work";
 import { sleep } from "../../async/sleep";
 import { MAX_STORING_MS } from "../large-results";
+
+const SESSION_HAS_LEFT = withoutStack(() => new Error("the session has left its tool servers"));
 
 type LinkOptions = {
   server: McpServer;
@@ -138,7 +140,7 @@ export class ServerLink {
   async close(): Promise<void> {
     const connection = this.#connection;
     this.#connection = null;
-    this.#closed.abort(new Error("the session has left its tool servers"));
+    this.#closed.abort(SESSION_HAS_LEFT);
     const closedRetired = [...this.#retired].map((retired) => retired.abandon());
     await Promise.allSettled([connection?.close(), ...closedRetired]);
   }

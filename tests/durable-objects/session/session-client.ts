@@ -1,6 +1,7 @@
 import { exports } from "cloudflare:workers";
 import { createParser, type EventSourceMessage } from "eventsource-parser";
 import { inject } from "vitest";
+import type { NextSegment } from "../../../durable-objects/session/streams/runtime-stream";
 import type { WireEvent } from "../../../src/protocol/events";
 
 /** Helpers that use the service under test through its public HTTP API. */
@@ -86,3 +87,10 @@ export function parse(text: string): WireEvent[] {
 }
 
 export const typesOf = (events: readonly WireEvent[]): string[] => events.map(({ type }) => type);
+
+/** The first segment of an event stream. Throws if the stream has already ended. */
+export function firstSegment(next: NextSegment): ReadableStream<Uint8Array> {
+  const segment = next();
+  if (segment === null) throw new Error("The stream has no segment.");
+  return segment;
+}

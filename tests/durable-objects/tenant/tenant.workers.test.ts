@@ -11,7 +11,7 @@ import { TenantTables } from "../../../durable-objects/tenant/tenant-tables";
 import { auditKey } from "../../../src/tenancy/audit";
 import { sessionName } from "../../../src/tenancy/principal";
 import { askWith, keys, makeKey } from "../../api/keyed-client";
-import { teamOf } from "../session/session-client";
+import { firstSegment, teamOf } from "../session/session-client";
 
 const tenant = (id: string) => env.TENANTS.get(env.TENANTS.idFromName(id));
 /** Sets the limits of a tenant. */
@@ -318,7 +318,7 @@ describe("A5 the check of the keys of open streams", () => {
         });
         const request = { after: 0, turn: null, deltas: true };
         const readers = [revoked.id, good.id, null, revoked.id, expired.id].map((id) =>
-          streams.open(request, id).getReader(),
+          firstSegment(streams.open(request, id)).getReader(),
         );
         for (const reader of readers) await reader.read();
         const live = vi.fn((ids: readonly string[]) => keys.live(ids, Date.now()));

@@ -6,6 +6,7 @@ import { toRow } from "../../../../durable-objects/session/streams/frames";
 import { CallStore } from "../../../../durable-objects/session/calls/call-store";
 import { SessionQueries } from "../../../../durable-objects/session/session-queries";
 import { EventStreams } from "../../../../durable-objects/session/streams/event-streams";
+import { firstSegment } from "../session-client";
 import { Outbox } from "../../../../durable-objects/session/log/outbox";
 import { ResumePoints } from "../../../../durable-objects/session/log/resume-points";
 import { Journal } from "../../../../durable-objects/session/log/journal";
@@ -103,7 +104,7 @@ it("sends rows to readers only after they are on disk", async () => {
     const synced = Promise.withResolvers<void>();
     disk.sync = () => synced.promise;
     journal.commit(entry(turnStarted), 1);
-    const reader = streams.open(all).getReader();
+    const reader = firstSegment(streams.open(all)).getReader();
     await reader.read();
     const first = reader.read();
     const waited = new Promise((resolve) => setTimeout(() => resolve("nothing yet"), 50));
@@ -122,7 +123,7 @@ it("sends rows that were stored during a wait for the disk together, after the n
       syncs += 1;
       return waits[syncs - 1]?.promise ?? Promise.resolve();
     };
-    const reader = streams.open(all).getReader();
+    const reader = firstSegment(streams.open(all)).getReader();
     await reader.read();
     journal.commit(entry(turnStarted), 1);
     journal.commit(entry(attemptStarted), 2);

@@ -4,10 +4,20 @@ import { describe, expect, it, vi } from "vitest";
 import { EventStreams } from "../../../../durable-objects/session/streams/event-streams";
 import { type LogRow, toRow } from "../../../../durable-objects/session/streams/frames";
 import { STREAM } from "../../../../durable-objects/shared/object-limits";
+import { toRuntimeStream } from "../../../../durable-objects/session/streams/runtime-stream";
 import { createTables } from "../../../../durable-objects/session/session-tables";
 import { SessionLog } from "../../../../durable-objects/session/log/session-log";
 import type { SessionEvent } from "../../../../src/protocol/events";
-import { eventsPath, follow, parse, post, request, start, teamOf } from "../session-client";
+import {
+  eventsPath,
+  firstSegment,
+  follow,
+  parse,
+  post,
+  request,
+  start,
+  teamOf,
+} from "../session-client";
 
 type Rig = {
   log: SessionLog;
@@ -94,7 +104,7 @@ describe("a reader", () => {
   it("gets stored events, then new events, without gaps or repetitions, until the turn ends", async () => {
     await inObject(async ({ streams, write, end }) => {
       for (let nth = 0; nth < 50; nth += 1) write();
-      const text = readAll(streams.open(all));
+      const text = readAll(firstSegment(streams.open(all)));
       for (let nth = 0; nth < 50; nth += 1) {
         write();
         if (nth % 7 === 0) await new Promise((resolve) => setTimeout(resolve, 1));
@@ -110,11 +120,14 @@ describe("a reader", () => {
     await inObject(async ({ streams, write, end }) => {
       for (let nth = 0; nth < 300; nth += 1) write("x".repeat(nth));
       end();
-      const completeText = (await readAll(streams.open(all))).replace(/^retry.*\n\n/, "");
+      const completeText = (await readAll(firstSegment(streams.open(all)))).replace(
+        /^retry.*\n\n/,
+        "",
+      );
       let joinedText = "";
       let last = 0;
       while (last < 302) {
-        const reader = streams.open({ ...all, after: last }).getReader();
+        const reader = firstSegment(streams.open({ ...all, after: last })).getReader();
         const { value: preamble } = await reader.read();
         expect(decoder.decode(preamble)).toBe("retry: 2000\n\n");
         const { value } = await reader.read();
@@ -129,13 +142,38 @@ describe("a reader", () => {
     });
   });
 
+  it("gets everything in order if its stream has several segments", async () => {
+    await inObject(async ({ streams, write, end }) => {
+      const reader = toRuntimeStream(streams.open(all)).getReader();
+      let text = "";
+      const read = async () => {
+        for (;;) {
+          const { done, value } = await reader.read();
+          if (done) return;
+          text += decoder.decode(value, { stream: true });
+        }
+      };
+      const ended = read();
+      const count = 3 * STREAM.segmentChunks;
+      for (let nth = 0; nth < count; nth += 1) {
+        write(`${nth},`);
+        // The reader takes each row before the next one, so that each row is a chunk.
+        await vi.waitFor(() => expect(text).toContain(`"${nth},"`), { interval: 1 });
+      }
+      end();
+      await ended;
+      expect(parse(text).filter(({ type }) => type === "stream.delta")).toHaveLength(count);
+      expect(text.match(/retry:/g)).toHaveLength(1);
+    });
+  });
+
   it("can leave out deltas, and the numbers of events stay the same", async () => {
     await inObject(async ({ streams, write, end }) => {
       write();
-      const live = readAll(streams.open({ ...all, deltas: false }));
+      const live = readAll(firstSegment(streams.open({ ...all, deltas: false })));
       write();
       end();
-      const replayed = readAll(streams.open({ ...all, deltas: false }));
+      const replayed = readAll(firstSegment(streams.open({ ...all, deltas: false })));
       expect(parse(await live).map(({ sequence_number }) => sequence_number)).toEqual([1, 4]);
       expect(await replayed).toBe(await live);
     });
@@ -143,10 +181,10 @@ describe("a reader", () => {
 
   it("that does not read is closed after one MiB of unread bytes, and other readers get everything", async () => {
     await inObject(async ({ streams, write, end }) => {
-      const idleReader = streams.open(all).getReader();
+      const idleReader = firstSegment(streams.open(all)).getReader();
       await idleReader.read();
       await idleReader.read();
-      const otherReader = readAll(streams.open(all));
+      const otherReader = readAll(firstSegment(streams.open(all)));
       for (let nth = 0; nth < 30; nth += 1) {
         write("y".repeat(STREAM.behindBytes / 16));
         await new Promise((resolve) => setTimeout(resolve, 0));
@@ -161,7 +199,7 @@ describe("a reader", () => {
     vi.useFakeTimers();
     try {
       await inObject(async ({ streams }) => {
-        const reader = streams.open(all).getReader();
+        const reader = firstSegment(streams.open(all)).getReader();
         await reader.read();
         await reader.read();
         const next = reader.read();
@@ -179,7 +217,7 @@ describe("a reader", () => {
     try {
       await inObject(async ({ streams, end }) => {
         end();
-        const text = readAll(streams.open({ ...all, turn: null }));
+        const text = readAll(firstSegment(streams.open({ ...all, turn: null })));
         await vi.advanceTimersByTimeAsync(STREAM.lingerMs + STREAM.tickMs);
         expect(parse(await text)).toHaveLength(2);
       });
@@ -192,7 +230,7 @@ describe("a reader", () => {
 describe("the streams", () => {
   it("B12 are full at the maximum number of readers, until a reader disconnects", async () => {
     await inObject(async ({ streams }) => {
-      const readers = Array.from({ length: 10 }, () => streams.open(all));
+      const readers = Array.from({ length: 10 }, () => firstSegment(streams.open(all)));
       expect(streams.isFull).toBe(true);
       await readers[3]?.cancel();
       expect(streams.isFull).toBe(false);
@@ -222,8 +260,8 @@ describe("the streams", () => {
     vi.useFakeTimers();
     try {
       await inObject(async ({ streams, write }) => {
-        const waiting = readAll(streams.open(all));
-        const stalled = streams.open(all).getReader();
+        const waiting = readAll(firstSegment(streams.open(all)));
+        const stalled = firstSegment(streams.open(all)).getReader();
         await stalled.read();
         write();
         await vi.advanceTimersByTimeAsync(STREAM.connectionMs + STREAM.tickMs);
@@ -240,7 +278,9 @@ describe("the streams", () => {
     { name: "send several commits in one write if there are many readers", readers: 500 },
   ])("$name", async ({ readers }) => {
     await inObject(async ({ streams, write, end }) => {
-      const reading = Array.from({ length: readers }, () => writesOf(streams.open(all)));
+      const reading = Array.from({ length: readers }, () =>
+        writesOf(firstSegment(streams.open(all))),
+      );
       const startedAt = Date.now();
       for (let nth = 0; nth < 20; nth += 1) {
         write();
@@ -262,13 +302,13 @@ describe("the streams", () => {
 
   it("read rows from the log that are no longer in the frame cache", async () => {
     await inObject(async ({ streams, write, end }) => {
-      const readerOfCache = streams.open(all).getReader();
+      const readerOfCache = firstSegment(streams.open(all)).getReader();
       await readerOfCache.read();
       for (let nth = 0; nth < 40; nth += 1) {
         write("z".repeat(STREAM.tailBytes / 20));
         if (nth < 5) await readerOfCache.read();
       }
-      const laterReader = readAll(streams.open({ ...all, after: 3 }));
+      const laterReader = readAll(firstSegment(streams.open({ ...all, after: 3 })));
       end();
       expect(parse(await laterReader).map(({ sequence_number }) => sequence_number)).toEqual(
         Array.from({ length: 39 }, (_, nth) => nth + 4),
