@@ -4,10 +4,9 @@ import type { PlantedBug } from "./bug";
 export const BUGS_OF_CONTEXTS: readonly PlantedBug[] = [
   {
     name: "a merge ignores the recorded turn and compares with the version of the parent turn",
-    file: "durable-objects/session/admission/start-states.ts",
-    find: "const recorded = isMerged || !entry ? null : (states?.endOf(entry.turn, name) ?? null);",
-    replace:
-      "const recorded = isMerged || !entry || entry.turn > 0 ? null : (states?.endOf(entry.turn, name) ?? null);",
+    file: "durable-objects/session/admission/merge-base.ts",
+    find: "const pulled = entry && sources.endOf(entry.turn);",
+    replace: "const pulled = entry && entry.turn < 0 ? sources.endOf(entry.turn) : null;",
     invariant: "contexts",
   },
   {
@@ -20,7 +19,7 @@ export const BUGS_OF_CONTEXTS: readonly PlantedBug[] = [
   {
     name: "a path that the folder left out counts as deleted by the user",
     file: "durable-objects/session/admission/start-states.ts",
-    find: "leftOut: new Set(entry?.left_out),",
+    find: "leftOut: new Set([...leftOut, ...(entry?.left_out ?? [])]),",
     replace: "leftOut: new Set(),",
     invariant: "contexts",
   },

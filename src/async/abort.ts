@@ -75,8 +75,9 @@ type TimeLimit = { signal: AbortSignal; stopTimer(): void; end(): void };
 
 /**
  * Starts a time limit of `ms`. At the limit, the reason of the signal is what `toReason` returns,
- * created without a stack; a `TimeoutError` if it is omitted. Unlike the timer of `AbortSignal.timeout`, this timer can be
- * stopped: a running timer keeps a Durable Object in memory.
+ * created without a stack; a `TimeoutError` if it is omitted. Unlike the timer of
+ * `AbortSignal.timeout`, this timer can be stopped: a running timer keeps a Durable Object in
+ * memory.
  */
 export function timeLimit(
   ms: number,
