@@ -444,6 +444,51 @@ const rows: readonly Row[] = [
     then: { a: "2", d: "1" },
   },
   {
+    name: "a file that a pull of a version left out arrives with a later pull of the turn that made it",
+    folders: ["site", "site"],
+    operations: [
+      ...[
+        edit(".gitignore", "dist/\n"),
+        push(),
+        pullVersion(1),
+        edit(".gitignore", null, 1),
+        push(1),
+      ],
+      ...[
+        pullVersion(),
+        edit(".gitignore", "dist/\n"),
+        push(),
+        ask({ ".gitignore": "", "dist/a": "t" }),
+      ],
+      ...[
+        edit(".gitignore", "", 1),
+        pullVersion(1),
+        pull({ folder: 1, skipsConflicts: true }),
+        push(1),
+      ],
+      ...[pullVersion(), pull()],
+    ],
+    then: { ".gitignore": "", "dist/a": "t" },
+  },
+  {
+    name: "a file that one folder left out is not deleted by the push of another folder that left it out",
+    folders: ["site", "site"],
+    operations: [
+      ...[
+        edit("a", "1"),
+        push(),
+        ask({ ".npmrc": "t" }),
+        pull(),
+        push(),
+        pullVersion(1),
+        pull({ folder: 1 }),
+        push(1),
+      ],
+      ...[ask({}), pull({ included: ".npmrc" })],
+    ],
+    then: { a: "1", ".npmrc": "t" },
+  },
+  {
     name: "a folder that got a newer version with a turn can push",
     folders: ["site", "site"],
     operations: [
