@@ -28,7 +28,8 @@ export const containsTurn = (version: string, { since }: NotedTurn): boolean =>
   since === undefined || version > since;
 
 /**
- * What a folder and a turn have in common. `turn`: the pulled turn whose state counts; `null` if the
+ * What a folder and a turn have in common. `turn`: the pulled turn whose state counts;
+ * `null` if the
  * version already contains it, or if no turn of the session was pulled. `version`: `null` if they
  * have no version in common.
  */
@@ -56,7 +57,8 @@ export type OtherBases = {
 };
 
 /**
- * Replaces the bases of single paths. `hashHere`: the hash of the folder's file. A partly taken file
+ * Replaces the bases of single paths. `hashHere`: the hash of the folder's file. A partly
+ * taken file
  * that still has the written contents counts as unchanged, so that the rest is offered again.
  * `theirs`: the incoming files; a base has their executable bit, because only hashes are noted.
  */

@@ -99,7 +99,8 @@ export const sameRecordedTurn = (a: IncludedTurn | null, b: IncludedTurn | null)
 /**
  * Bases of single paths if `entry` names the same turn as the entry `before` of an older version,
  * whose files are the base of all other paths. A path that `before` left out or gave an older base,
- * and `entry` does not, now has the state of the turn in the folder. `stateHash`: the hash of a file
+ * and `entry` does not, now has the state of the turn in the folder. `stateHash`: the hash
+ * of a file
  * in this state; `null` if it has no such file.
  */
 export function basesAfter(
