@@ -66,7 +66,7 @@ export function noteAfterTurn(
   };
   const others = (after.includes ?? []).filter(({ session }) => session !== turn.session);
   const adopted = turn.includes.entries.filter(({ session }) => session !== turn.session);
-  const record = { ...turn.includes, entries: adopted };
+  const record = { ...turn.includes, entries: adopted, excluded: remainder.excluded };
   const included = moves ? adoptEntries(others, before, record, version) : others;
   return { ...after, includes: newest([...included, entry]) };
 }
@@ -97,7 +97,8 @@ export function noteAfterVersion(
       ? note
       : { ...note, taken: [...remainder.taken] };
   const before: Note = note ?? { ...link, version };
-  const entries = adoptEntries(before.includes ?? [], note, record, version);
+  const withExcluded = { ...record, excluded: remainder.excluded };
+  const entries = adoptEntries(before.includes ?? [], note, withExcluded, version);
   const { taken: _, ...rest } = movedTo(before, version);
   return { ...rest, without: [...remainder.excluded], includes: newest(entries) };
 }
@@ -117,7 +118,7 @@ export type VersionPull = {
 function adoptEntries(
   own: readonly NotedTurn[],
   note: Note | null,
-  { entries, files }: VersionRecord,
+  { entries, files, excluded }: VersionRecord & { excluded: readonly string[] },
   version: string,
 ): NotedTurn[] {
   const bySession = new Map(entries.map((entry) => [entry.session, entry]));
@@ -130,27 +131,34 @@ function adoptEntries(
   const keptSessions = new Set(kept.map(({ session }) => session));
   const adopted = entries
     .filter(({ session }) => !keptSessions.has(session))
-    .map((entry) => adoptEntry(entry, note, files));
+    .map((entry) => adoptEntry(entry, note, { files, excluded }));
   return [...kept, ...adopted];
 }
 
 /**
  * The folder's entry for an entry of a version. A path that the version has and that counts as left
  * out was taken partly by the folder that pushed the version. Here it is also a partly taken file.
- * Its base is unknown, so that a further change of the file is a conflict.
+ * Its base is unknown, so that a further change of the file is a conflict. This folder has neither
+ * the left-out files nor those that its own pull excluded.
  */
-function adoptEntry(entry: IncludedTurn, note: Note | null, files: Files): NotedTurn {
+function adoptEntry(
+  entry: IncludedTurn,
+  note: Note | null,
+  { files, excluded }: { files: Files; excluded: readonly string[] },
+): NotedTurn {
   const taken = (entry.left_out ?? []).flatMap((path) => {
     const file = files.get(path);
     return file ? [{ path, sha256: file.hash }] : [];
   });
   const partly = new Set(taken.map(({ path }) => path));
+  const based = new Set((entry.bases ?? []).map(({ path }) => path));
+  const absent = new Set([...(entry.left_out ?? []), ...excluded]).difference(based);
   return {
     session: entry.session,
     turn: entry.turn,
     ...(note === null ? {} : { since: note.version }),
     left_out: (entry.left_out ?? []).filter((path) => !partly.has(path)),
-    bases: [...(entry.bases ?? []), ...taken.map(({ path }) => ({ path, sha256: null }))],
+    bases: [...(entry.bases ?? []), ...[...absent].map((path) => ({ path, sha256: null }))],
     taken,
   };
 }

@@ -12,7 +12,8 @@ import type { Side } from "./three-way";
 export type JoinedBase = { files: Map<string, Side>; isPushed: (path: string) => boolean };
 
 /**
- * Joins a version and a turn's state. `origin`: the files that both of them started from. `leftOut`:
+ * Joins a version and a turn's state. `origin`: the files that both of them started from.
+ * `leftOut`:
  * paths that the version lacks although its user has not deleted them.
  */
 export function joinedBase(

@@ -1,5 +1,6 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { DatabaseSync, type SQLInputValue } from "node:sqlite";
+import { toRows } from "./schema";
 
 type Statement = {
   bind(...values: SQLInputValue[]): Statement;
@@ -15,10 +16,9 @@ export function createDatabase() {
     db.exec(readFileSync(`migrations/${file}`, "utf8"));
   const statementOf = (sql: string, values: SQLInputValue[] = []): Statement => {
     const rows = <Row>() => {
-      const results = db.prepare(sql).all(...values) as Row[];
-      const [{ changes } = { changes: 0 }] = db.prepare("SELECT changes() AS changes").all() as {
-        changes: number;
-      }[];
+      const results = toRows<Row>(db.prepare(sql).all(...values));
+      const counts = toRows<{ changes: number }>(db.prepare("SELECT changes() AS changes").all());
+      const changes = counts[0]?.changes ?? 0;
       return { results, meta: { changes: /^\s*SELECT/i.test(sql) ? 0 : changes } };
     };
     return {

@@ -1,11 +1,9 @@
 import { createHash } from "node:crypto";
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
-import type { AddressInfo } from "node:net";
 import { startOfContexts } from "../../durable-objects/session/admission/start-states";
 import type { ContextState, TurnStart } from "../../durable-objects/session/files/context-states";
 import { contextServices } from "../../durable-objects/shared/context-services";
 import { createApp } from "../../src/api/app";
-import type { Env } from "../../src/env";
 import type { TurnChanges } from "../../src/protocol/api/contexts";
 import { applyChanges, byPath, diffTrees } from "../../src/workspace/tree";
 import type { OpenContext } from "../../src/uploads/context-reader";
@@ -15,7 +13,8 @@ import { OPEN_SERVICE } from "../../tests/builders/open-service";
 import { createBucket } from "./bucket";
 import { createDatabase } from "./database";
 import { edited, type Files } from "./paths";
-import type { Ask, Asked } from "./world";
+import { toEnv } from "./schema";
+import type { Ask, AskOutcome } from "./world";
 
 const app = createApp();
 const { tenant } = LOCAL_PRINCIPAL;
@@ -36,7 +35,7 @@ type StoredSession = { id: string; contexts: readonly string[]; turns: StoredTur
  */
 export class InProcessService {
   readonly #database = createDatabase();
-  readonly #env = { DB: this.#database, BUCKET: createBucket() } as unknown as Env;
+  readonly #env = toEnv({ DB: this.#database, BUCKET: createBucket() });
   readonly #contexts = contextServices(this.#env);
   readonly #blobs = new Map<string, Uint8Array>();
   readonly #sessions: StoredSession[];
@@ -71,7 +70,8 @@ export class InProcessService {
     });
     await new Promise<void>((resolve) => server.listen(this.#port, "127.0.0.1", resolve));
     this.#server = server;
-    this.#port = (server.address() as AddressInfo).port;
+    const address = server.address();
+    this.#port = typeof address === "object" ? (address?.port ?? 0) : 0;
   }
 
   /** A service in memory cannot be killed without its data, so that it only restarts its server. */
@@ -91,7 +91,7 @@ export class InProcessService {
   }
 
   /** Plays a turn: merges, applies the script's changes, and stores the state. */
-  async ask({ session: index, parent, edits, ends, wins }: Ask): Promise<Asked> {
+  async ask({ session: index, parent, edits, ends, wins }: Ask): Promise<AskOutcome> {
     const session = this.#sessions[index];
     if (!session) throw new Error(`there is no session ${index}`);
     const newest = new Map<string, OpenContext>();
@@ -170,7 +170,7 @@ export class InProcessService {
 
   async #answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const chunks: Buffer[] = [];
-    for await (const chunk of request) chunks.push(chunk as Buffer);
+    for await (const chunk of request) chunks.push(Buffer.from(chunk));
     const url = new URL(request.url ?? "", this.url);
     const own = /^\/api\/sessions\/([a-z0-9_]+)(\/.*)?$/.exec(url.pathname);
     const answer = own

@@ -1,6 +1,6 @@
 import { CommandLineWorld, type HistoryService } from "./command-line-world";
 import { type History, linesOf } from "./operations";
-import { play, type Played } from "./play";
+import { play, type PlayResult } from "./play";
 import { randomHistory } from "./random-history";
 import { shrink } from "./shrink";
 import type { Files } from "./paths";
@@ -12,7 +12,7 @@ export type ServiceOf = (history: History) => Promise<HistoryService>;
 export async function playByCommandLine(
   history: History,
   serviceOf: ServiceOf,
-): Promise<Played & { files: Files }> {
+): Promise<PlayResult & { files: Files }> {
   const world = await CommandLineWorld.create(history, await serviceOf(history));
   try {
     const played = await play(history, world);
@@ -22,7 +22,7 @@ export async function playByCommandLine(
   }
 }
 
-export type Figures = Pick<Played, "turns" | "pulls" | "pushes" | "conflicts"> & {
+export type Figures = Pick<PlayResult, "turns" | "pulls" | "pushes" | "conflicts"> & {
   histories: number;
   /** Histories of which the model left the end undecided. */
   open: number;

@@ -21,7 +21,10 @@ export type Operation =
       session: number;
       back: number;
       edits: readonly TeamEdit[];
-      /** How the turn ends. `killed`: the service is killed while the turn runs, and recovers it. */
+      /**
+       * How the turn ends. `killed`: the service is killed while the turn runs, and
+       * recovers it.
+       */
       ends: "completed" | "failed" | "killed";
       wins?: "turn" | "upload";
     }

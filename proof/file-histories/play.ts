@@ -5,10 +5,10 @@ import { predictAsk, type TeamEdit } from "./predict-ask";
 import { predictPull } from "./predict-pull";
 import { ownMark, predictPush } from "./predict-push";
 import { filesOf, markAt, type State, turnOf } from "./state";
-import type { Asked, World } from "./world";
+import type { AskOutcome, World } from "./world";
 
 /** What a history did. `problem`: how the world differs from the model; `null` if it does not. */
-export type Played = {
+export type PlayResult = {
   problem: { step: number; text: string } | null;
   /** Whether the model could not decide, so that the rest was not played. */
   isOpen: boolean;
@@ -35,16 +35,16 @@ export const startState = ({
 });
 
 class Mismatch extends Error {}
-class Undecided extends Error {}
+class UndecidedStep extends Error {}
 
 /** Plays a history in a world and compares each result with the model's prediction. */
-export async function play(history: History, world: World): Promise<Played> {
+export async function play(history: History, world: World): Promise<PlayResult> {
   const player = new Player(history, world);
   for (const [index, operation] of history.operations.entries()) {
     try {
       await player.step(operation);
     } catch (error) {
-      if (error instanceof Undecided) return { ...player.played, isOpen: true };
+      if (error instanceof UndecidedStep) return { ...player.played, isOpen: true };
       const text =
         error instanceof Mismatch
           ? error.message
@@ -56,7 +56,7 @@ export async function play(history: History, world: World): Promise<Played> {
 }
 
 class Player {
-  readonly played: Played = {
+  readonly played: PlayResult = {
     problem: null,
     isOpen: false,
     turns: 0,
@@ -146,7 +146,7 @@ class Player {
     const { version = 0, files = {} } = this.#state.folders[folder] ?? {};
     if (turn && version === 0 && Object.keys(files).length > 0) return;
     const expected = predictPull(this.#state, folder, options);
-    if (expected.outcome === "open") throw new Undecided();
+    if (expected.outcome === "open") throw new UndecidedStep();
     const pulled = await this.world.pull(folder, options);
     expectSame("the pull", pulled.outcome, expected.outcome);
     this.played.pulls += 1;
@@ -175,7 +175,7 @@ class Player {
       ? this.#allowedEdits(session, { ...options, edits })
       : edits;
     const expected = predictAsk(this.#state, session, { ...options, edits: allowed });
-    if (expected.outcome === "open") throw new Undecided();
+    if (expected.outcome === "open") throw new UndecidedStep();
     const asked = await this.world.ask({ session, parent, edits: allowed, ends, wins });
     expectSame("the turn", asked.outcome, expected.outcome);
     if (expected.outcome === "refused") return this.#checkConflicts(asked, expected.conflicts);
@@ -191,7 +191,7 @@ class Player {
   }
 
   #checkConflicts(
-    asked: Asked,
+    asked: AskOutcome,
     expected: ReadonlyMap<string, { paths: readonly string[]; colliding: readonly string[] }>,
   ): void {
     if (asked.outcome !== "refused") return;

@@ -100,8 +100,8 @@ function incomingOf(state: State, folder: Folder, { turn }: PullOptions): Incomi
  * A file that the pull compared. `known`: the state that both sides have afterwards. `isMove`: the
  * folder gets a state that it has had or that is older than its own.
  */
-type Taken = { contents: string | null; known: Mark; isWritten: boolean; isMove: boolean };
-type Plan = { taken: Map<string, Taken>; conflicts: string[] };
+type ComparedFile = { contents: string | null; known: Mark; isWritten: boolean; isMove: boolean };
+type Plan = { taken: Map<string, ComparedFile>; conflicts: string[] };
 
 /** The steps of a pull; `null` if the model does not decide. Left-out files have no step. */
 function planOf(folder: Folder, incoming: Incoming, included: string | undefined): Plan | null {

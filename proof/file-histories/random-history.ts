@@ -125,7 +125,10 @@ class Draw {
     return { path: chance.pick(paths), contents: chance.is(0.2) ? null : this.#newContents() };
   }
 
-  /** Contents repeat only in histories with conflicts, so that both sides sometimes write the same. */
+  /**
+   * Contents repeat only in histories with conflicts, so that both sides sometimes write
+   * the same.
+   */
   #newContents(): string {
     this.#contents += 1;
     return this.isNormal || this.chance.is(0.6)

@@ -6,8 +6,9 @@ import { LOCAL_VARIABLES } from "../../simulated/service/local-variables";
 import { ServiceProcess } from "../../simulated/service/service-process";
 import type { HistoryService } from "./command-line-world";
 import type { Files } from "./paths";
+import { type Answer, AnswerSchema } from "./schema";
 import { editsAsAsked, questionOf } from "./team-script";
-import type { Ask, Asked } from "./world";
+import type { Ask, AskOutcome } from "./world";
 
 const MODEL = "editor";
 const ENDS_WITHIN_MS = 60_000;
@@ -66,7 +67,7 @@ export class RuntimeService implements HistoryService {
     await this.#runtime.service.start();
   }
 
-  async ask({ session, parent, edits, ends, wins }: Ask): Promise<Asked> {
+  async ask({ session, parent, edits, ends, wins }: Ask): Promise<AskOutcome> {
     const renamed = edits.map((edit) => ({ ...edit, context: this.nameOf(edit.context) }));
     const question = questionOf(renamed, ends === "failed");
     const decided = wins ? { context_conflicts: wins } : {};
@@ -121,8 +122,8 @@ export class RuntimeService implements HistoryService {
     const giveUpAt = performance.now() + ENDS_WITHIN_MS;
     while (performance.now() < giveUpAt) {
       const { body } = await this.#send(`/api/sessions/${id}/turns/${turn}`);
-      const { status = "" } = body as { status?: string };
-      if (status !== "running" && status !== "") return status;
+      const { status } = body;
+      if (typeof status === "string" && status !== "running") return status;
       await sleep(POLL_MS);
     }
     return "running";
@@ -170,16 +171,8 @@ export class RuntimeService implements HistoryService {
       ...{ method: json ? "POST" : "GET", path },
       ...(json ? { json } : {}),
     });
-    return { status, body: JSON.parse(textOf(bytes)) as Answer };
+    return { status, body: AnswerSchema.parse(JSON.parse(textOf(bytes))) };
   }
 }
-
-/** The fields of responses that a history needs. */
-type Answer = {
-  code?: string;
-  conflicts?: { context: string; path: string }[];
-  session_id?: string;
-  turn?: number;
-};
 
 const textOf = (bytes: Uint8Array): string => new TextDecoder().decode(bytes);

@@ -1,6 +1,7 @@
 import { byStage, call, newAnswer, vote } from "../../simulated/providers/scripts";
 import type { Script } from "../../simulated/providers/reply";
 import type { TeamEdit } from "./predict-ask";
+import { TeamEditsSchema } from "./schema";
 
 /** The question of a turn whose team makes these edits. */
 export const questionOf = (edits: readonly TeamEdit[], isFailing: boolean): string =>
@@ -13,7 +14,7 @@ export const questionOf = (edits: readonly TeamEdit[], isFailing: boolean): stri
 export const editsAsAsked: Script = (situation) => {
   const [, order, text] = /(Fail|Edit)\. (\[.*\])/s.exec(situation.question) ?? [];
   if (order === "Fail") return { fail: { status: 401, message: "refused by the history" } };
-  const edits = JSON.parse(text ?? "[]") as TeamEdit[];
+  const edits = TeamEditsSchema.parse(JSON.parse(text ?? "[]"));
   return byStage({
     answering: () => newAnswer("The files are changed."),
     deciding: (deciding) => vote(deciding),

@@ -2,11 +2,14 @@ import type { TeamEdit } from "./predict-ask";
 import type { Files } from "./paths";
 
 /** Folders are numbered as in the set-up of a history; sessions too. */
-export type Pushed = { status: "committed" | "unchanged" | "refused" | "empty" };
+export type PushOutcome = { status: "committed" | "unchanged" | "refused" | "empty" };
 /** `refused`: nothing to pull. `stopped`: conflicts, and nothing was written. */
-export type Pulled = { outcome: "refused" | "stopped" | "pulled"; conflicts: readonly string[] };
+export type PullOutcome = {
+  outcome: "refused" | "stopped" | "pulled";
+  conflicts: readonly string[];
+};
 /** `ends`: the state of each context at the end of the turn; `null` if the world cannot see it. */
-export type Asked =
+export type AskOutcome =
   | { outcome: "missing" }
   | { outcome: "refused"; conflicts: ReadonlyMap<string, readonly string[]> }
   | { outcome: "started"; ends: ReadonlyMap<string, Files> | null };
@@ -23,7 +26,7 @@ export type Ask = {
 /** What a history is played in: the command line with a service, or the model of a wrong one. */
 export type World = {
   write(folder: number, path: string, contents: string | null): Promise<void>;
-  push(folder: number, options: { included?: string }): Promise<Pushed>;
+  push(folder: number, options: { included?: string }): Promise<PushOutcome>;
   /** `turn`: `null` pulls the newest version of the context. */
   pull(
     folder: number,
@@ -32,8 +35,8 @@ export type World = {
       skipsConflicts?: boolean;
       included?: string;
     },
-  ): Promise<Pulled>;
-  ask(ask: Ask): Promise<Asked>;
+  ): Promise<PullOutcome>;
+  ask(ask: Ask): Promise<AskOutcome>;
   /** Kills the service and starts it again. */
   kill(): Promise<void>;
   /** The files on the disk, without the note. */

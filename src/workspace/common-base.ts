@@ -3,7 +3,8 @@ import type { FileEntry, Tree } from "./types";
 
 /**
  * Two trees that both sides of a merge contain: a version that the user pushed, and the state of a
- * turn that the user pulled later. `origin`: what these two trees have in common. `bases`: hashes of
+ * turn that the user pulled later. `origin`: what these two trees have in common. `bases`:
+ * hashes of
  * files that the user did not take from the turn.
  */
 export type CommonTrees = {
