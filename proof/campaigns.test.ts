@@ -32,6 +32,7 @@ const MIN_NIGHTLY: Readonly<Record<CountName, number>> = {
   written_file_histories: Number.POSITIVE_INFINITY,
   guessed_keys: 1_000,
   foreign_lookups: 300,
+  long_project_turns: 30,
   bench_trials: 40,
   bench_figures: Number.POSITIVE_INFINITY,
   mutation_uses: Number.POSITIVE_INFINITY,
@@ -49,7 +50,7 @@ const NIGHTLY_CAMPAIGNS = [
   "file-histories/runtime",
   ...["faults/kill", "faults/troubles", "faults/clients", "faults/soak", "faults/faults-command"],
   ...["wire-faults/wire-faults", "wire-faults/silence", "samples/samples"],
-  ...["timing/guessing", "timing/foreign-session", "bench/bench"],
+  ...["timing/guessing", "timing/foreign-session", "timing/long-project", "bench/bench"],
   ...["mutation/mutation-crew", "mutation/mutation-score", "conformance/conformance"],
 ];
 

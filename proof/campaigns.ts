@@ -146,6 +146,12 @@ export const CAMPAIGNS: readonly Campaign[] = [
     isTimed: true,
   },
   {
+    file: "proof/timing/long-project.proof.test.ts",
+    about: "the last turns of a long project need no more time and memory than the first",
+    counts: ["long_project_turns"],
+    isTimed: true,
+  },
+  {
     file: "proof/bench/bench.proof.test.ts",
     about: "the benchmark in its smallest size",
     counts: ["bench_trials", "bench_figures"],

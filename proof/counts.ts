@@ -77,6 +77,7 @@ export const COUNTS = {
   guessed_keys: { change: 1_000, nightly: 1_000, release: 1_000 },
   /** Lookups of another tenant's session. Each must be answered in the same time. */
   foreign_lookups: { change: 300, nightly: 300, release: 300 },
+  long_project_turns: { change: 12, nightly: 30, release: 30 },
   /** Disconnects of readers and runs with a cost cap, in the benchmark's smallest size. */
   bench_trials: { change: 16, nightly: 40, release: 40 },
   /** Further figures of the benchmark, each in its smallest size. */

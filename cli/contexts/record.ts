@@ -253,7 +253,7 @@ type PushedVersion = Pick<ContextUpload, "version" | "status">;
 export type LeftOutBySession = ReadonlyMap<string, readonly string[]>;
 
 /** The record of a version, if it has one. */
-type Recorded = { includes?: readonly IncludedTurn[] | undefined };
+type RecordHolder = { includes?: readonly IncludedTurn[] | undefined };
 
 /**
  * The turns whose states both the folder and a newer version contain, while the folder's version
@@ -261,8 +261,8 @@ type Recorded = { includes?: readonly IncludedTurn[] | undefined };
  */
 export function sharedEntries(
   note: Note,
-  { includes: ofVersion = [] }: Recorded,
-  { includes: ofNewest = [] }: Recorded,
+  { includes: ofVersion = [] }: RecordHolder,
+  { includes: ofNewest = [] }: RecordHolder,
 ): IncludedTurn[] {
   return (note.includes ?? []).flatMap((own) => {
     const theirs = ofNewest.find(({ session }) => session === own.session);
