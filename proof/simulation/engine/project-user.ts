@@ -20,8 +20,8 @@ const FIRST_FILES: Files = new Map([
 ]);
 
 /**
- * How the user starts a turn. `winner`: the side that wins conflicts, if there are any. `conflicts`:
- * the paths with which the service refused the turn; empty if it did not refuse it.
+ * How the user starts a turn. `winner`: the side that wins conflicts, if there are any.
+ * `conflicts`: the paths with which the service refused the turn; empty if it did not refuse it.
  */
 export type ProjectStart = {
   turn: number;
