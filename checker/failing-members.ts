@@ -33,7 +33,10 @@ export function isGivenUp(board: Board, agent: BoardAgent, at: number): boolean 
   return mustWaitLonger || (agent.failing?.lastAt ?? 0) > since;
 }
 
-/** Time from which a failing member may be called again; at the latest after half of its grace. */
+/**
+ * Time from which a failing member may be called again; at the latest after half of its grace, in
+ * whole milliseconds.
+ */
 export function earliestRetry(board: Board, agent: BoardAgent): number {
   const last = agent.round?.lastCallEnd;
   if (last?.type !== "call.failed") return 0;
@@ -42,7 +45,7 @@ export function earliestRetry(board: Board, agent: BoardAgent): number {
   const grace = board.rules?.failing_member_grace_ms;
   if (since === null || grace === undefined || waitsAsAsked(last)) return retryAt;
   const hasTried = (agent.failing?.lastAt ?? 0) > since;
-  return hasTried || last.retry_at === null ? retryAt : Math.min(retryAt, since + grace / 2);
+  return hasTried || last.retry_at === null ? retryAt : Math.min(retryAt, Math.floor(since + grace / 2));
 }
 
 const hasOpenCall = (board: Board, { id }: BoardAgent): boolean =>
