@@ -14,6 +14,10 @@ const LINKED_WORKSPACE =
 const CONTINUATION = /^(?:[\p{L}\p{N}_/-]|\.[\p{L}\p{N}])/u;
 /** Most paths of one text that become addresses. It bounds the work for a hostile text. */
 const MAX_LINKS = 1_000;
+/** Longest spelling: a path of 4,096 bytes, each of them encoded. */
+const MAX_SPELLING_CHARS = 3 * 4_096;
+/** Most candidates for one path. Only files whose names continue one another need more than two. */
+const MAX_STEPS = 16;
 
 /** The reader of a text. `files`: the paths of the answer's files, relative to its workspace. */
 export type PathReader =
@@ -46,15 +50,14 @@ function withAddresses(
   text: string,
 ): string {
   const spellings = spellingsOf(files);
-  const lengths = [...new Set([...spellings.keys()].map(({ length }) => length))];
-  lengths.sort((a, b) => b - a);
+  const sorted = [...spellings.keys()].sort();
   const parts: string[] = [];
   let end = 0;
   let links = 0;
   for (const { 0: root, index } of text.matchAll(LINKED_WORKSPACE)) {
     const start = index + root.length + 1;
     if (index < end || text[start - 1] !== "/") continue;
-    const spelling = longestSpelling(text, start, { spellings, lengths });
+    const spelling = longestSpelling(text, start, sorted);
     const path = spelling === null ? undefined : spellings.get(spelling);
     if (spelling === null || path === undefined) continue;
     parts.push(text.slice(end, index), `${origin}${filePath(result, path, { inline: true })}`);
@@ -69,16 +72,39 @@ function withAddresses(
 const spellingsOf = (files: Iterable<string>): Map<string, string> =>
   new Map([...files].flatMap((path) => [[encodeURI(path), path] as const, [path, path] as const]));
 
-/** The longest spelling of a file at `start`; `null` if the text there names no file. */
-function longestSpelling(
-  text: string,
-  start: number,
-  { spellings, lengths }: { spellings: ReadonlyMap<string, string>; lengths: readonly number[] },
-): string | null {
-  for (const length of lengths) {
-    const spelling = text.slice(start, start + length);
-    const next = text.slice(start + length, start + length + 3);
-    if (spellings.has(spelling) && !CONTINUATION.test(next)) return spelling;
+/**
+ * The longest spelling of a file at `start`; `null` if the text there names no file. `sorted`: all
+ * spellings. A spelling with which a text begins is the last one that is not after the text, or a
+ * beginning of that one. So the work does not grow with the number of files.
+ */
+function longestSpelling(text: string, start: number, sorted: readonly string[]): string | null {
+  let rest = text.slice(start, start + MAX_SPELLING_CHARS);
+  for (let step = 0; step < MAX_STEPS && rest !== ""; step += 1) {
+    const spelling = sorted[countUpTo(sorted, rest) - 1];
+    if (spelling === undefined) return null;
+    const common = commonLength(spelling, rest);
+    const isBeginning = common === spelling.length;
+    const next = text.slice(start + common, start + common + 3);
+    if (isBeginning && !CONTINUATION.test(next)) return spelling;
+    rest = rest.slice(0, isBeginning ? common - 1 : common);
   }
   return null;
+}
+
+/** The number of spellings that are not after `text` in the order of the list. */
+function countUpTo(sorted: readonly string[], text: string): number {
+  let [low, high] = [0, sorted.length];
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if ((sorted[middle] ?? "") <= text) low = middle + 1;
+    else high = middle;
+  }
+  return low;
+}
+
+/** The number of characters with which both texts begin. */
+function commonLength(a: string, b: string): number {
+  let length = 0;
+  while (length < a.length && a[length] === b[length]) length += 1;
+  return length;
 }

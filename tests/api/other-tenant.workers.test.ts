@@ -109,7 +109,15 @@ const OWN_PAGE_STARTS: ValuesByName = {
   "/api/evals/{suite}/runs": OWN_IDS["run"] ?? "",
 };
 /** Headers and query parameters that contain no ids of a tenant. */
-const WITHOUT_IDS = ["limit", "attempt", "detail", "last-event-id", "idempotency-key", "ticket"];
+const WITHOUT_IDS = [
+  "limit",
+  "attempt",
+  "detail",
+  "last-event-id",
+  "idempotency-key",
+  "ticket",
+  "inline",
+];
 /** Paths whose query parameter `after` is a number that starts from 1 in each session or log. */
 const COUNTED_PATHS = [
   "/api/audit",
