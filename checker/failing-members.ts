@@ -45,7 +45,9 @@ export function earliestRetry(board: Board, agent: BoardAgent): number {
   const grace = board.rules?.failing_member_grace_ms;
   if (since === null || grace === undefined || waitsAsAsked(last)) return retryAt;
   const hasTried = (agent.failing?.lastAt ?? 0) > since;
-  return hasTried || last.retry_at === null ? retryAt : Math.min(retryAt, Math.floor(since + grace / 2));
+  return hasTried || last.retry_at === null
+    ? retryAt
+    : Math.min(retryAt, Math.floor(since + grace / 2));
 }
 
 const hasOpenCall = (board: Board, { id }: BoardAgent): boolean =>

@@ -50,11 +50,11 @@ afterAll(async () => {
 });
 
 /**
- * Reads a session's stream until it ends or breaks, and returns its text. Calls `onFirstWords` when
- * the model's first words arrive.
+ * Reads the stream of a session or of its turn until it ends or breaks, and returns its text. Calls
+ * `onFirstWords` when the model's first words arrive.
  */
-async function watch(session: string, onFirstWords: () => void): Promise<string> {
-  const response = await fetch(`${service.url}${sessionPath(session)}/events`, {
+async function watch(session: string, onFirstWords: () => void, turn = ""): Promise<string> {
+  const response = await fetch(`${service.url}${sessionPath(session)}${turn}/events`, {
     headers: { accept: "text/event-stream" },
   });
   const decoder = new TextDecoder();
@@ -127,14 +127,12 @@ it("after the cancellation of a turn with fast replies, no session object stays 
     backend: backendOf(format, providers),
   }));
   const started = await Promise.all(
-    Array.from({ length: SESSIONS }, () =>
-      client.start({ baseUrl: providers.baseUrl, agents }),
-    ),
+    Array.from({ length: SESSIONS }, () => client.start({ baseUrl: providers.baseUrl, agents })),
   );
   // A part of the replies is between two reads when their calls are aborted.
   for (const { session_id: id } of started) {
     const firstWords = Promise.withResolvers<void>();
-    const stream = watch(id, firstWords.resolve);
+    const stream = watch(id, firstWords.resolve, "/turns/1");
     await firstWords.promise;
     await client.cancel(id);
     expect(await client.ended(id, OVER_WITHIN_MS)).toMatchObject({ status: "cancelled" });

@@ -34,7 +34,8 @@ export async function localSandbox(): Promise<LocalSandbox> {
     root,
     written: [],
     started: 0,
-    remove: () => rm(root, { recursive: true }),
+    // A process that was ended may still write.
+    remove: () => rm(root, { recursive: true, maxRetries: 5 }),
     async destroy() {
       isRunning = false;
       for (const child of running) killAll(child);
