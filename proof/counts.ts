@@ -65,8 +65,8 @@ export const COUNTS = {
   /** Random operations of agents on their files. */
   file_operations: { change: 1_000, nightly: 10_000, release: 100_000 },
   /**
-   * Random histories of files between folders, versions and turns: so many of normal use, and so
-   * many of all operations.
+   * Random histories of files between folders, versions and turns. This number of histories of
+   * normal use is played, and the same number of histories of all operations.
    */
   file_histories: { change: 6, nightly: 1_000, release: 10_000 },
   /** The same in the real runtime, with kills. */

@@ -126,7 +126,7 @@ export const FURTHER_ROWS: readonly Row[] = [
     conflicts: 1,
   },
   {
-    name: "a folder that goes back to an earlier turn goes on from there",
+    name: "a folder that goes back to an earlier turn continues from there",
     operations: [
       ...[
         edit("a", "0"),

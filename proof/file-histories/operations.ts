@@ -32,7 +32,7 @@ export type Operation =
 
 /**
  * `folders`: the context of each folder. `sessions`: the contexts of each session. `isNormal`:
- * nobody changes a file that somebody else has changed and that he has not received, so no conflict
+ * each side changes a file only if it has received all changes of the other side, so no conflict
  * may be reported. Steps that break this rule are left out when the history is played.
  */
 export type History = {

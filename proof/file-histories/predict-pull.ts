@@ -32,7 +32,7 @@ export type PullPrediction =
 export function predictPull(state: State, index: number, options: PullOptions): PullPrediction {
   const folder = state.folders[index];
   if (!folder) throw new Error(`there is no folder ${index}`);
-  // Whether the newest version is newer than a folder that was moved back, nobody can say.
+  // It is undefined whether the newest version is newer than a folder that was moved back.
   if (options.turn === null && folder.hasMoved) return { outcome: "open" };
   const incoming = incomingOf(state, folder, options);
   if (!incoming) return { outcome: "refused" };

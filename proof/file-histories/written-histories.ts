@@ -3,7 +3,7 @@ import { FURTHER_ROWS } from "./left-out-histories";
 
 const rows: readonly Row[] = [
   {
-    name: "a second turn goes on from the first turn's result, with or without a pull",
+    name: "a second turn continues from the first turn's result, with or without a pull",
     operations: [edit("a", "1"), push(), ask({ a: "2" }), ask({ b: "1" }), pull()],
     then: { a: "2", b: "1" },
   },

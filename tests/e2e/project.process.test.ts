@@ -157,7 +157,7 @@ describe("a project over three turns, with edits and pushes by the user between 
     expect([again.code, again.stdout]).toEqual([0, ""]);
   });
 
-  it("refuses a turn whose files both sides changed, and goes on with the side that the user names", async () => {
+  it("refuses a turn whose files both sides changed, and continues with the side that the user names", async () => {
     await run("--config", "team.yaml", "--with", "./site:write", "Build a start page");
     await write({ "index.html": "<h1>Mine</h1>\n" });
     await run("push", "./site");

@@ -274,7 +274,8 @@ export class Workspaces {
   }
 
   /**
-   * Reads contents that the states of contexts at the end of a turn name, wherever they are stored.
+   * Reads contents that the states of contexts at the end of a turn name, from the place that
+   * stores them.
    */
   async stateContents(turn: number, hash: string): Promise<Contents> {
     const { blobs, contexts, contextStates } = this.#options;

@@ -128,7 +128,7 @@ describe("the next turn of a project", () => {
     expect(await session.endOf(2)).toEqual(["v1 a.txt: A1b", "v1 b.txt: B2"]);
   });
 
-  it("goes on from the last turn that used the context, if a turn between did not", async () => {
+  it("continues from the last turn that used the context, if a turn between did not", async () => {
     await presents({ "a.txt": "A1" });
     await session.continues(1, {});
     session.does("a", says("Nothing to do."));

@@ -95,7 +95,7 @@ async function pinsOf({ session_id }: Run): Promise<string[]> {
 const startOf = ({ events }: TurnResult) => events.find(({ type }) => type === "turn.started");
 
 describe("a project over several turns", () => {
-  it("is granted by the request to a team without files, and goes on from turn to turn", async () => {
+  it("is granted by the request to a team without files, and holds in later turns", async () => {
     const version = await push(V1);
     const first = await begin("write a.txt A1\nremove b.txt");
     expect(startOf(first)).toMatchObject({
