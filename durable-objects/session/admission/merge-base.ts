@@ -23,6 +23,11 @@ type Sources = {
 };
 type VersionWithEntry = Pick<ContextState, "version" | "entry">;
 
+/**
+ * Most pulls that are traced back. Each needs two trees in memory. Beyond, the pulled turn alone is
+ * the base: it can report a conflict that is none.
+ */
+const MAX_DEPTH = 8;
 const NONE: ReadonlyMap<string, string | null> = new Map();
 
 /** `parent`: the turn's side. `entry`: this session's entry in the record of the newer version. */
@@ -43,12 +48,14 @@ async function baseOf(
   sources: Sources,
   parent: VersionWithEntry,
   entry: IncludedTurn | null,
+  depth = 0,
 ): Promise<MergeBase> {
   const pulled = entry && sources.endOf(entry.turn);
   const version = (await sources.open(parent.version))?.tree ?? null;
   if (!entry || !pulled || !version) return { base: version, bases: NONE };
   // The parent's version contains the pulled turn already. Only its lists may differ.
-  if (!sameRecordedTurn(parent.entry, entry)) return commonBase(sources, parent, { entry, pulled });
+  if (!sameRecordedTurn(parent.entry, entry))
+    return commonBase(sources, parent, { entry, pulled, depth });
   if (!parent.entry || sameRecordEntry(parent.entry, entry)) return { base: version, bases: NONE };
   const state = await treeOf(sources, pulled);
   const hashOf = (path: string): string | null => state?.get(path)?.hash ?? null;
@@ -59,15 +66,16 @@ async function baseOf(
 async function commonBase(
   sources: Sources,
   { version, entry: entryOfVersion }: VersionWithEntry,
-  { entry, pulled }: { entry: IncludedTurn; pulled: ContextState },
+  { entry, pulled, depth }: { entry: IncludedTurn; pulled: ContextState; depth: number },
 ): Promise<MergeBase> {
   const bases = new Map((entry.bases ?? []).map(({ path, sha256 }) => [path, sha256] as const));
   const turn = await treeOf(sources, pulled);
   // Ids of versions sort by time, and a turn contains all versions up to its own.
-  if (turn === null || version <= pulled.version) return { base: turn, bases };
+  if (turn === null || version <= pulled.version || depth === MAX_DEPTH)
+    return { base: turn, bases };
   const opened = await sources.open(version);
   const leftOut = new Set((await sources.leftOutOf(version)).map(({ path }) => path));
-  const origin = (await baseOf(sources, pulled, entryOfVersion)).base;
+  const origin = (await baseOf(sources, pulled, entryOfVersion, depth + 1)).base;
   return opened && origin
     ? joinedBase({ version: opened.tree, turn, origin, bases, leftOut })
     : { base: turn, bases };
