@@ -31,11 +31,14 @@ const uploadOperations = (db: D1Database): Pick<ContextIndex, "begin" | "commit"
   async begin({ tenant, name, id, treeHash, createdAt }) {
     const newest =
       "SELECT id FROM context_versions WHERE tenant = ?1 AND name = ?2 AND state = 'committed' ORDER BY nth DESC LIMIT 1";
+    // Ids of versions sort by time. An upload that is older than the newest version starts again.
+    const endOld = `UPDATE context_versions SET state = 'erasing' WHERE tenant = ?1 AND name = ?2 AND state = 'uploading' AND tree_hash = ?3 AND id < (${newest})`;
     const sql = `INSERT INTO context_versions (tenant, name, id, state, tree_hash, created_at, built_on) VALUES (?1, ?2, ?3, 'uploading', ?4, ?5, (${newest})) ON CONFLICT DO NOTHING`;
     // The tree hash of an archive is not known yet, so the upload of an archive is found by id.
     const openUpload =
       "SELECT id, built_on AS builtOn FROM context_versions WHERE tenant = ?1 AND name = ?2 AND state = 'uploading' AND (id = ?3 OR tree_hash = ?4)";
-    const [, uploads] = await db.batch<OpenUpload>([
+    const [, , uploads] = await db.batch<OpenUpload>([
+      db.prepare(endOld).bind(tenant, name, treeHash),
       db.prepare(sql).bind(tenant, name, id, treeHash, createdAt),
       db.prepare(openUpload).bind(tenant, name, id, treeHash),
     ]);

@@ -1,6 +1,6 @@
 import { lstat } from "node:fs/promises";
 import path from "node:path";
-import type { ContextChanges } from "../../src/protocol/api/contexts";
+import type { Context, ContextChanges } from "../../src/protocol/api/contexts";
 import type { Connection } from "../credentials/connection";
 import { CliError, EXIT } from "../exit-codes";
 import { sessionStatus } from "../service/session-calls";
@@ -17,8 +17,8 @@ import { readChanges, sidesOf } from "./context-client";
 import { refusalOf } from "./directory";
 import { changesBetween, hashesHere, type IncomingChanges, type LinkedFolder } from "./incoming";
 import type { Note, NotedTurn } from "./note";
-import { noteAfterTurn } from "./record";
-import { type JoinedBase, joinedBase, leftOutPathsOf, originOf, withLeftOut } from "./turn-base";
+import { noteAfterTurn, sharedEntries } from "./record";
+import { joinedWith, type KnownFiles, withLeftOut, withSharedTurns } from "./turn-base";
 
 type RequestedTurn = { session: string; turn: number; name: string | undefined };
 
@@ -45,6 +45,7 @@ export async function incomingTurn(
   const turnPlace = { session, turn, version: state.version };
   const includes = { entries, files: state.versionFiles };
   const baseHash = (file: string): string | null => base.get(file)?.hash ?? null;
+  const isPushed = own === null ? () => false : await laterThan(state, own, { reads, session });
   return {
     sourceName: `${found.context}, turn ${turn} of ${session}`,
     changes: changesBetween(
@@ -62,7 +63,8 @@ export async function incomingTurn(
             turn: { ...turnPlace, includes },
             remainder,
             baseOf: baseHash,
-            isChanged: remainder.isChanged,
+            changed: remainder.changed,
+            isPushed,
           }),
     notice: own && (await moveNotice(own, requested, connection)),
     unnoted:
@@ -99,7 +101,7 @@ async function baseOf(note: Note, reading: Reading): Promise<BaseFiles> {
   const { directory, reads, state, session } = reading;
   const common = commonPoint(note, { session, version: state.version });
   const noted = common.turn ?? note.includes?.find((entry) => entry.session === session);
-  const { files: base, isPushed } = await commonBase(note, common, reading);
+  const { base, isPushed } = await commonBase(note, common, reading);
   const left = noted && common.turn === null ? await leftOutBase(noted, { base, reads }) : null;
   const hashes = await hashesHere(directory, noted?.taken ?? []);
   // A file that was pushed before the pull has a later state in common than its noted base.
@@ -110,7 +112,7 @@ async function baseOf(note: Note, reading: Reading): Promise<BaseFiles> {
       }
     : { bases: left?.bases ?? [], taken: [] };
   const version = common.version === null ? null : await reads.version(common.version);
-  const known = left?.files ?? base;
+  const known: BaseFiles = left?.files ?? base;
   return withOtherBases(version ? withLeftOut(known, version) : known, replaced, {
     theirs: state.files,
     hashHere: (file) => hashes.get(file) ?? null,
@@ -121,17 +123,46 @@ async function commonBase(
   note: Note,
   { version, turn }: CommonPoint,
   { reads, state, session }: Reading,
-): Promise<JoinedBase> {
-  const only = (files: Files): JoinedBase => ({ files: new Map(files), isPushed: () => false });
+): Promise<KnownFiles> {
+  const only = (files: BaseFiles): KnownFiles => ({ base: files, isPushed: () => false });
   const context = version === null ? null : await reads.version(version);
-  const ofVersion = context && new Map(sidesOf(context));
-  for (const file of version === note.version ? (note.without ?? []) : []) ofVersion?.delete(file);
+  const files = context && (await filesOfVersion(note, context, { reads, state, session }));
   const ofTurn = turn && (await reads.stateIfKept(turn));
-  if (ofTurn === null) return only(ofVersion ?? state.versionFiles);
-  if (ofVersion === null || context === null || context.version <= ofTurn.version)
-    return only(ofTurn.files);
-  const origin = await originOf(reads, session, { version: context, state: ofTurn });
-  return joinedBase(ofVersion, ofTurn.files, { origin, leftOut: leftOutPathsOf(context) });
+  if (ofTurn === null) return only(files ?? new Map(state.versionFiles));
+  if (context === null || files === null) return only(new Map(ofTurn.files));
+  const pulled = { session, state: ofTurn, moved: turn?.moved };
+  return joinedWith(reads, { context, files }, pulled);
+}
+
+/**
+ * The files of a version of the folder, with the states of other sessions' turns that both the
+ * folder and the version of the turn contain.
+ */
+async function filesOfVersion(
+  note: Note,
+  context: Context,
+  { reads, state, session }: Omit<Reading, "directory">,
+): Promise<BaseFiles> {
+  const files: BaseFiles = new Map(sidesOf(context));
+  for (const file of context.version === note.version ? (note.without ?? []) : [])
+    files.delete(file);
+  const ofTurn = await reads.version(state.version);
+  if (ofTurn === null || ofTurn.version === context.version) return files;
+  const entries = sharedEntries(note, context, ofTurn);
+  const ofOthers = entries.filter((entry) => entry.session !== session);
+  return withSharedTurns(reads, { context, files }, ofOthers);
+}
+
+/** Whether the folder's version has a later state of a file than a turn. */
+async function laterThan(
+  state: StateFiles,
+  note: Note,
+  { reads, session }: Pick<Reading, "reads" | "session">,
+): Promise<(path: string) => boolean> {
+  const context = note.version > state.version ? await reads.version(note.version) : null;
+  if (context === null) return () => false;
+  const version = { context, files: new Map(sidesOf(context)) };
+  return (await joinedWith(reads, version, { session, state })).isPushed;
 }
 
 /**

@@ -7,7 +7,7 @@ import { readContext, sidesOf } from "./context-client";
 import { changesBetween, hashesHere, type IncomingChanges, type LinkedFolder } from "./incoming";
 import type { Note } from "./note";
 import { noteAfterVersion, sharedEntries } from "./record";
-import { joinedBase, leftOutPathsOf, originOf, withLeftOut } from "./turn-base";
+import { leftOutPathsOf, withLeftOut, withSharedTurns } from "./turn-base";
 
 const BASE_PRUNED =
   "The service no longer has the version of the last push or pull. Each file that differs is a conflict, and files deleted there stay here.";
@@ -63,26 +63,10 @@ async function baseOfNote(
 ): Promise<BaseFiles | null> {
   const context = await reads.version(note.version);
   if (context === null) return null;
-  let base: BaseFiles = withLeftOut(sidesOf(context), context);
+  const base: BaseFiles = withLeftOut(sidesOf(context), context);
   // files that the last pull excluded were never written
   for (const path of note.without ?? []) base.delete(path);
   if (newest.version === note.version) return base;
-  for (const entry of sharedEntries(note, context, newest)) {
-    const state = await reads.stateIfKept(entry);
-    if (state === null) continue;
-    const isNewer = state.version >= note.version;
-    const origin = isNewer
-      ? null
-      : await originOf(reads, entry.session, { version: context, state });
-    const present = new Map(
-      [...base].flatMap(([path, side]) => (side ? [[path, side] as const] : [])),
-    );
-    const joined = origin
-      ? joinedBase(present, state.files, { origin, leftOut: leftOutPathsOf(context) })
-      : { files: new Map(state.files), isPushed: () => false };
-    const bases = (entry.bases ?? []).filter(({ path }) => !joined.isPushed(path));
-    const options = { theirs: state.files, hashHere: () => null };
-    base = withOtherBases(joined.files, { bases, taken: [] }, options);
-  }
-  return base;
+  const entries = sharedEntries(note, context, newest);
+  return withSharedTurns(reads, { context, files: base }, entries);
 }

@@ -21,8 +21,8 @@ export type IncomingChanges = {
   /** Why a pull is not noted; `null` if it is. */
   unnoted: string | null;
 };
-/** What a pull left over, and whether it changed the folder. */
-export type PullResult = Remainder & { isChanged: boolean };
+/** What a pull left over, and the paths that it changed. */
+export type PullResult = Remainder & { changed: readonly string[] };
 
 /** A local folder and its note. `note`: `null` if the folder was never pushed or pulled. */
 export type LinkedFolder = { directory: string; note: Note | null };

@@ -19,6 +19,8 @@ export type TakenFile = z.infer<typeof TakenFileSchema>;
  * - `left_out`: paths of the turn's state that the folder does not send.
  * - `bases`: paths whose base is not the turn's state. `sha256`: `null` if there was no file.
  * - `taken`: files that were taken partly. Each of them is also in `bases`.
+ * - `moved`: files that the pull took back to the turn's state, although a version of the folder
+ *   has a later one.
  */
 const NotedTurnSchema = z.object({
   session: z.string(),
@@ -27,6 +29,7 @@ const NotedTurnSchema = z.object({
   left_out: z.array(z.string()).optional(),
   bases: z.array(z.object({ path: z.string(), sha256: z.string().nullable() })).optional(),
   taken: z.array(TakenFileSchema).optional(),
+  moved: z.array(z.string()).optional(),
 });
 export type NotedTurn = z.infer<typeof NotedTurnSchema>;
 

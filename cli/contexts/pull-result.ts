@@ -14,14 +14,8 @@ export async function noteResult(
   if (note !== null) await writeNote(directory, note);
 }
 
-/**
- * The paths whose base stays, because their change was not applied. A path that is also renamed
- * counts with both names.
- */
-export function keptPaths(
-  steps: readonly { path: string }[],
-  changes: readonly Change[],
-): string[] {
+/** The paths of these steps. A path that is also renamed counts with both names. */
+export function pathsOf(steps: readonly { path: string }[], changes: readonly Change[]): string[] {
   const names = new Map(changes.map(({ path, was }) => [path, was]));
   return steps.flatMap(({ path }) => [path, names.get(path) ?? []].flat());
 }

@@ -11,7 +11,7 @@ import { printPatch } from "./patch";
 import { PullFilter } from "./path-filter";
 import { planOf } from "./plan";
 import { planSummary, printSteps, resultSummary, writtenPaths } from "./pull-lines";
-import { keptPaths, noteResult } from "./pull-result";
+import { noteResult, pathsOf } from "./pull-result";
 import { requireTerminal, review } from "./review";
 
 export type PullOptions = {
@@ -61,11 +61,12 @@ export async function pull(
     return conflicts.length > 0 ? EXIT.config : EXIT.ok;
   }
   const counts = await applySteps(directory, steps, incoming.theirs);
+  const applied = steps.filter((step) => step.action !== "conflict");
   const result = {
-    kept: keptPaths(conflicts, plan.triples),
+    kept: pathsOf(conflicts, plan.triples),
     excluded: excludedPaths,
     taken: [],
-    isChanged: steps.length > conflicts.length,
+    changed: pathsOf(applied, plan.triples),
   };
   await noteResult({ directory, incoming }, result, world);
   world.stderr.write(`${incoming.sourceName}: ${resultSummary(counts, conflicts.length)}.\n`);

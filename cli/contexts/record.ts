@@ -42,7 +42,7 @@ const movedTo = (note: Note, version: string): Note => ({
  */
 export function noteAfterTurn(
   note: Note | null,
-  { link, turn, remainder, baseOf, isChanged }: TurnPull,
+  { link, turn, remainder, baseOf, changed, isPushed }: TurnPull,
 ): Note {
   const { version } = turn;
   const before: Note = note ?? { ...link, version };
@@ -54,7 +54,8 @@ export function noteAfterTurn(
     ...remainder.taken.map(({ path }) => path),
   ];
   const old = before.includes?.find(({ session }) => session === turn.session);
-  const isSame = old?.turn === turn.turn && !isChanged && !moves;
+  const isSame = old?.turn === turn.turn && changed.length === 0 && !moves;
+  const moved = moves ? [] : [...new Set([...(old?.moved ?? []), ...changed])].filter(isPushed);
   const since = isSame ? old.since : after.version;
   const entry: NotedTurn = {
     session: turn.session,
@@ -63,6 +64,7 @@ export function noteAfterTurn(
     left_out: [...remainder.excluded].sort(),
     bases: [...new Set(paths)].sort().map((path) => ({ path, sha256: baseOf(path) })),
     taken: [...remainder.taken],
+    moved: moved.sort(),
   };
   const others = (after.includes ?? []).filter(({ session }) => session !== turn.session);
   const adopted = turn.includes.entries.filter(({ session }) => session !== turn.session);
@@ -77,8 +79,10 @@ export type TurnPull = {
   turn: { session: string; turn: number; version: string; includes: VersionRecord };
   remainder: Remainder;
   baseOf: (path: string) => string | null;
-  /** Whether the pull changed the folder. */
-  isChanged: boolean;
+  /** The paths that the pull changed. */
+  changed: readonly string[];
+  /** Whether the folder's version has a later state of a file than the turn. */
+  isPushed: (path: string) => boolean;
 };
 
 /** The record of a version, and the version's files. */
@@ -122,7 +126,7 @@ function adoptEntries(
   version: string,
 ): NotedTurn[] {
   const bySession = new Map(entries.map((entry) => [entry.session, entry]));
-  const kept = own.flatMap((entry) => {
+  const kept = own.flatMap(({ moved: _, ...entry }) => {
     const theirs = bySession.get(entry.session);
     if (theirs !== undefined && theirs.turn > entry.turn) return [];
     if (theirs?.turn === entry.turn) return [entry];
@@ -256,12 +260,12 @@ export type LeftOutBySession = ReadonlyMap<string, readonly string[]>;
 type RecordHolder = { includes?: readonly IncludedTurn[] | undefined };
 
 /**
- * The turns whose states both the folder and a newer version contain, while the folder's version
+ * The turns whose states both the folder and a newer version contain, while a version of the folder
  * does not. Of two turns of a session, the later one contains the state of the earlier one.
  */
 export function sharedEntries(
   note: Note,
-  { includes: ofVersion = [] }: RecordHolder,
+  { version, includes: ofVersion = [] }: RecordHolder & { version: string },
   { includes: ofNewest = [] }: RecordHolder,
 ): IncludedTurn[] {
   return (note.includes ?? []).flatMap((own) => {
@@ -269,8 +273,7 @@ export function sharedEntries(
     if (!theirs) return [];
     const shared = theirs.turn < own.turn ? theirs : own;
     const contained = ofVersion.find(({ session }) => session === own.session)?.turn ?? 0;
-    const isContained =
-      contained >= shared.turn || (shared === own && containsTurn(note.version, own));
+    const isContained = contained >= shared.turn || (shared === own && containsTurn(version, own));
     return isContained ? [] : [shared];
   });
 }

@@ -12,7 +12,7 @@ import type { IncomingChanges } from "./incoming";
 import { type Contents, textOf } from "./patch";
 import type { Plan } from "./plan";
 import { resultSummary, writtenPaths } from "./pull-lines";
-import { keptPaths, noteResult } from "./pull-result";
+import { noteResult, pathsOf } from "./pull-result";
 import { printChange, printHunk } from "./review-lines";
 import { hashOf } from "./scan";
 import { planSteps, type Step } from "./three-way";
@@ -49,12 +49,13 @@ export async function review(
     const part = choices.parts.get(file);
     return part?.hash === hash ? part.bytes : incoming.theirs(file, hash);
   });
+  const applied = steps.filter(({ action }) => action !== "conflict");
   const left = plan.steps.filter((step) => !choices.taken.has(step.path));
   const result = {
-    kept: keptPaths([...left, ...conflicts], plan.triples),
+    kept: pathsOf([...left, ...conflicts], plan.triples),
     excluded: plan.excludedPaths,
     taken: [...choices.parts].map(([file, { hash }]) => ({ path: file, sha256: hash })),
-    isChanged: steps.length > conflicts.length,
+    changed: pathsOf(applied, plan.triples),
   };
   await noteResult({ directory, incoming }, result, world);
   const all = plan.steps.filter(({ action }) => action === "conflict").length + conflicts.length;

@@ -1,60 +1,82 @@
-import type { Context } from "../../src/protocol/api/contexts";
-import type { Files, StateFiles } from "./common-base";
+import type { Context, IncludedTurn } from "../../src/protocol/api/contexts";
+import { joinedBase, MAX_TRACED_PULLS } from "../../src/workspace/common-base";
+import { type BaseFiles, type Files, type StateFiles, withOtherBases } from "./common-base";
 import { sidesOf } from "./context-client";
 import type { ContextFiles } from "./contents";
 import type { Side } from "./three-way";
 
 /**
- * The files of a folder that contains a version and the state of a turn that it pulled later.
- * `isPushed`: whether the folder's user changed a file before the pull. Then the version has the
- * later state of the file, otherwise the turn.
- */
-export type JoinedBase = { files: Map<string, Side>; isPushed: (path: string) => boolean };
-
-/**
- * Joins a version and a turn's state. `origin`: the files that both of them started from.
- * `leftOut`:
- * paths that the version lacks although its user has not deleted them.
- */
-export function joinedBase(
-  version: Files,
-  turn: Files,
-  { origin, leftOut }: { origin: Files; leftOut: ReadonlySet<string> },
-): JoinedBase {
-  const isPushed = (path: string) =>
-    !leftOut.has(path) && !isSameFile(version.get(path), origin.get(path));
-  const paths = new Set([...version.keys(), ...turn.keys(), ...origin.keys()]);
-  const files = [...paths].map(
-    (path) => [path, (isPushed(path) ? version : turn).get(path) ?? null] as const,
-  );
-  return { files: new Map(files), isPushed };
-}
-
-const isSameFile = (one: Side | undefined, other: Side | undefined): boolean =>
-  one?.hash === other?.hash && one?.executable === other?.executable;
-
-/**
  * The files that a version and the state of a turn started from: the version of the turn, or a
  * later state if the version contains an earlier turn of the session. Ids of versions sort by time.
  */
-export async function originOf(
-  reads: Pick<ContextFiles, "version" | "stateIfKept">,
+async function originOf(
+  reads: Reads,
   session: string,
   { version, state }: { version: Context; state: StateFiles },
+  depth = 0,
 ): Promise<Files> {
   const entry = entryOf(version, session);
   const before = entry && (await reads.stateIfKept(entry));
   const ofTurn = before ? await reads.version(state.version) : null;
   if (!before || !ofTurn || entryOf(ofTurn, session)?.turn === entry?.turn)
     return state.versionFiles;
-  if (ofTurn.version <= before.version) return before.files;
-  const origin = await originOf(reads, session, { version: ofTurn, state: before });
-  const join = { origin, leftOut: leftOutPathsOf(ofTurn) };
-  return presentIn(joinedBase(sidesOf(ofTurn), before.files, join).files);
+  if (ofTurn.version <= before.version || depth === MAX_TRACED_PULLS) return before.files;
+  const origin = await originOf(reads, session, { version: ofTurn, state: before }, depth + 1);
+  const leftOut = leftOutPathsOf(ofTurn);
+  return joinedBase({ version: sidesOf(ofTurn), turn: before.files, origin, leftOut }).base;
 }
 
 const entryOf = ({ includes = [] }: Context, session: string) =>
   includes.find((entry) => entry.session === session);
+
+/**
+ * What a folder has in common with the service. `isPushed`: whether the folder's version has a later
+ * state of a file than the pulled turn.
+ */
+export type KnownFiles = { base: BaseFiles; isPushed: (path: string) => boolean };
+
+/** Reads versions and states of turns. */
+type Reads = Pick<ContextFiles, "version" | "stateIfKept">;
+/** A turn that the folder has pulled. `moved`: see `NotedTurn`. */
+type PulledTurn = { session: string; state: StateFiles; moved?: readonly string[] | undefined };
+
+/**
+ * Joins a version of the folder with the state of a pulled turn. `files`: the files of the version.
+ */
+export async function joinedWith(
+  reads: Reads,
+  { context, files }: { context: Context; files: BaseFiles },
+  { session, state, moved = [] }: PulledTurn,
+): Promise<KnownFiles> {
+  if (context.version <= state.version)
+    return { base: new Map(state.files), isPushed: () => false };
+  const origin = await originOf(reads, session, { version: context, state });
+  const version = new Map([...files].flatMap(([path, side]) => (side ? [[path, side]] : [])));
+  const leftOut = new Set([...leftOutPathsOf(context), ...moved]);
+  return joinedBase({ version, turn: state.files, origin, leftOut });
+}
+
+/**
+ * Joins a version of the folder with the states of turns of several sessions. `entries`: these
+ * turns.
+ */
+export async function withSharedTurns(
+  reads: Reads,
+  { context, files }: { context: Context; files: BaseFiles },
+  entries: readonly IncludedTurn[],
+): Promise<BaseFiles> {
+  let known = files;
+  for (const entry of entries) {
+    const state = await reads.stateIfKept(entry);
+    if (state === null) continue;
+    const turn = { session: entry.session, state };
+    const { base, isPushed } = await joinedWith(reads, { context, files: known }, turn);
+    const bases = (entry.bases ?? []).filter(({ path }) => !isPushed(path));
+    const options = { theirs: state.files, hashHere: () => null };
+    known = withOtherBases(base, { bases, taken: [] }, options);
+  }
+  return known;
+}
 
 /** The paths that a version left out. */
 export const leftOutPathsOf = ({ left_out: files = [] }: Context): ReadonlySet<string> =>
@@ -72,6 +94,3 @@ export function withLeftOut(
     if (!all.has(path) && sha256 !== null) all.set(path, { hash: sha256, executable: false });
   return all;
 }
-
-const presentIn = (files: ReadonlyMap<string, Side>): Files =>
-  new Map([...files].flatMap(([path, side]) => (side === null ? [] : [[path, side] as const])));

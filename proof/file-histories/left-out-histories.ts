@@ -253,6 +253,32 @@ export const FURTHER_ROWS: readonly Row[] = [
     then: { a: "1", c: "1" },
   },
   {
+    name: "a folder that goes back to an earlier turn and forward again has the files that it pushed between them",
+    operations: [
+      ...[edit("a", "0"), push(), ask({}), edit("y", "1"), push(), ask({}), pull()],
+      ...[pull({ back: 1 }), pull()],
+    ],
+    then: { a: "0", y: "1" },
+  },
+  {
+    name: "a push of an earlier turn does not keep the later turn from coming back",
+    operations: [
+      ...[edit("a", "0"), push(), ask({}), edit("y", "1"), push(), ask({}), pull()],
+      ...[pull({ back: 1 }), push(), pull()],
+    ],
+    then: { a: "0", y: "1" },
+  },
+  {
+    name: "a file of one session that another session changes is no conflict for a folder that pulled both",
+    folders: ["site", "site"],
+    sessions: [["site"], ["site"]],
+    operations: [
+      ...[edit("a", "0"), push(), ask({ x: "t" }), pull({ folder: 1 }), pull(), push(1)],
+      ...[ask({ x: "t2" }, { session: 1 }), edit("y", "1"), pull({ session: 1 })],
+    ],
+    then: { a: "0", x: "t2", y: "1" },
+  },
+  {
     name: "a file of the user against a folder of the team is a conflict",
     operations: [edit("a", "0"), push(), ask({ "lib/x": "t" }), edit("lib", "u"), push(), ask({})],
     then: { a: "0", lib: "u" },

@@ -83,7 +83,10 @@ function incomingOf(state: State, folder: Folder, { turn }: PullOptions): Incomi
     const newest = versions.at(-1);
     if (!newest) return null;
     const sent = [...newest.marks].filter(([path]) => !newest.leftOut.has(path));
-    const marks = new Map(sent.map(([path, latest]) => [path, replacing(latest, path, versions)]));
+    const isOwn = newest.number === folder.version;
+    const marks = new Map(
+      sent.map(([path, latest]) => [path, isOwn ? latest : replacing(latest, path, versions)]),
+    );
     const records = mergedRecords(state.sessions, folder.records, newest.records);
     return { marks, recorded: undefined, version: newest.number, records };
   }

@@ -46,6 +46,7 @@ export function predictPush(
     number: isUnchanged ? newest.number : versions.length + 1,
     marks: isUnchanged ? keptMarks(newest, marks) : marks,
     leftOut,
+    isMove: folder.hasMoved || (isUnchanged && newest.isMove),
     records,
   };
   const known = new Map([...marks].filter(([path]) => !leftOut.has(path)));

@@ -13,12 +13,14 @@ export type Records = ReadonlyMap<number, number>;
 
 /**
  * A pushed version. `leftOut`: paths that the folder did not send. Their marks are the folder's,
- * but their contents are not in the version.
+ * but their contents are not in the version. `isMove`: the folder had moved when it was pushed, as
+ * in `Folder.hasMoved`.
  */
 export type Version = {
   number: number;
   marks: MarksByPath;
   leftOut: ReadonlySet<string>;
+  isMove: boolean;
   records: Records;
 };
 
@@ -95,10 +97,12 @@ export const filesOf = (
   );
 
 /**
- * The state of a file in the newest version, if every version counts as a change of the version
- * before it. It differs from the version's own state only if the user had moved the folder back.
+ * The state of a file in the newest version, if a version that moved back counts as a change of the
+ * versions before it. Without such a version, an older state in a version means that the folder
+ * never received the newer one, for example because its pull left the file out.
  */
 export function replacing(latest: Mark, path: string, versions: readonly Version[]): Mark {
+  if (!versions.some(({ isMove }) => isMove)) return latest;
   const earlier = versions.map(({ marks }) => markAt(marks, path));
   return earlier.every((one) => knows(latest, one))
     ? latest

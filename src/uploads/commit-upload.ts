@@ -12,6 +12,7 @@ import {
   decodeLeftOut,
   decodeRecord,
   encodeRecord,
+  laterTurns,
 } from "./records";
 import { UploadRefusal } from "./refusals";
 import { ownBytes } from "./storage-account";
@@ -108,7 +109,7 @@ async function commit(
       return;
     // Another request may have committed the same upload.
     if ((await index.version(tenant, name, version)) !== null) {
-      await updateRecord(store, { tenant, name, id: version }, { ...sent, tree });
+      await updateRecord(store, { tenant, name, id: version }, { ...sent, tree, isStale: false });
       return;
     }
     requireBase(base, (await index.newest(tenant, name))?.id ?? null);
@@ -150,18 +151,19 @@ const combined = (
   );
 
 /**
- * Adds entries to the record of the newest version. Returns `false` if the version is not the
- * newest any more. Throws `UploadRefusal`.
+ * Adds entries to the record of the newest version. `isStale`: they were made on an older version.
+ * Returns `false` if the version is not the newest any more. Throws `UploadRefusal`.
  */
 export async function updateRecord(
   { records }: Pick<ContextStore, "records">,
   version: VersionKey,
-  sent: SentRecord & { tree: Tree },
+  { isStale, ...sent }: SentRecord & { tree: Tree; isStale: boolean },
 ): Promise<boolean> {
   if (sent.includes.length + sent.leftOut.length === 0) return true;
   for (let tries = 0; tries < MAX_TRIES; tries += 1) {
     const before = await records.read(version);
-    const after = combined(before, sent);
+    const includes = isStale ? laterTurns(decodeRecord(before), sent.includes) : sent.includes;
+    const after = combined(before, { ...sent, includes });
     if (after === null || after === before) return true;
     if (await records.replace(version, { before, after })) return true;
   }

@@ -33,6 +33,15 @@ export function combineRecords(inherited: Includes, own: Includes): Includes {
   return kept;
 }
 
+/**
+ * The entries of `own` that may replace those of `inherited` if the request was made on an older
+ * version: its sender did not know of the later turns that `inherited` names.
+ */
+export function laterTurns(inherited: Includes, own: Includes): Includes {
+  const turns = new Map(inherited.map(({ session, turn }) => [session, turn]));
+  return own.filter(({ session, turn }) => turn >= (turns.get(session) ?? 0));
+}
+
 const bytesOf = (value: object): number =>
   new TextEncoder().encode(JSON.stringify(value)).byteLength;
 

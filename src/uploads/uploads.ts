@@ -57,7 +57,9 @@ export async function putManifest(
   combineLeftOut([], sent.leftOut, tree);
   const newest = await store.index.newest(owner.tenant, owner.name);
   const isUnchanged = newest !== null && newest.treeHash === hash;
-  if (isUnchanged && (await updateRecord(store, { ...owner, id: newest.id }, { ...sent, tree })))
+  const isStale = manifest.base_version !== undefined && manifest.base_version !== newest?.id;
+  const record = { ...sent, tree, isStale };
+  if (isUnchanged && (await updateRecord(store, { ...owner, id: newest.id }, record)))
     return { ...counts, version: newest.id, status: "unchanged", missing: [] };
   requireBase(manifest.base_version, newest?.id ?? null);
   const { id: version, builtOn } = await store.index.begin({

@@ -1,36 +1,49 @@
 import { sameFile } from "./merge-trees";
-import type { FileEntry, Tree } from "./types";
+
+/**
+ * Most pulls that are traced back to find the common base of a merge. Each needs two trees in
+ * memory. Beyond, the pulled turn alone is the base: it can report a conflict that is none.
+ */
+export const MAX_TRACED_PULLS = 8;
+
+type Entry = { hash: string; executable?: boolean };
+type Entries<T extends Entry> = ReadonlyMap<string, T>;
 
 /**
  * Two trees that both sides of a merge contain: a version that the user pushed, and the state of a
- * turn that the user pulled later. `origin`: what these two trees have in common. `bases`:
- * hashes of
- * files that the user did not take from the turn.
+ * turn that the user pulled later. `origin`: what these two trees have in common. `leftOut`: paths
+ * that the version lacks although its user has not deleted them.
  */
-export type CommonTrees = {
-  version: Tree;
-  turn: Tree;
-  origin: Tree;
-  bases: ReadonlyMap<string, string | null>;
-  /** Paths that the version lacks although the user has not deleted them. */
+export type CommonTrees<T extends Entry> = {
+  version: Entries<T>;
+  turn: Entries<T>;
+  origin: Entries<T>;
   leftOut: ReadonlySet<string>;
+};
+
+/** `isPushed`: whether the user changed a file between the origin and the version. */
+export type JoinedBase<T extends Entry> = {
+  base: Map<string, T>;
+  isPushed: (path: string) => boolean;
 };
 
 /**
  * The latest state that both sides have of each file. What the user pushed between the origin and
  * the version is newer than what the turn has of it: the pull kept it. Every other file is as the
- * turn left it, except the files that the user did not take.
+ * turn left it.
  */
-export function joinedBase({ version, turn, origin, bases, leftOut }: CommonTrees): {
-  base: Tree;
-  bases: ReadonlyMap<string, string | null>;
-} {
+export function joinedBase<T extends Entry>({
+  version,
+  turn,
+  origin,
+  leftOut,
+}: CommonTrees<T>): JoinedBase<T> {
   const isPushed = (path: string) =>
     !leftOut.has(path) && !sameFile(version.get(path), origin.get(path));
-  const base = new Map<string, FileEntry>();
+  const base = new Map<string, T>();
   for (const path of new Set([...version.keys(), ...turn.keys()])) {
     const entry = (isPushed(path) ? version : turn).get(path);
     if (entry) base.set(path, entry);
   }
-  return { base, bases: new Map([...bases].filter(([path]) => !isPushed(path))) };
+  return { base, isPushed };
 }

@@ -8,6 +8,7 @@ import {
   decodeLeftOut,
   decodeRecord,
   encodeRecord,
+  laterTurns,
   sameRecordEntry,
 } from "../../src/uploads/records";
 
@@ -46,6 +47,11 @@ describe("the record of a pushed version", () => {
     expect(combineRecords(inherited, own).map(({ session, turn }) => session + turn)).toEqual(
       record,
     );
+  });
+
+  it("keeps the later turn of each session if the request was made on an older version", () => {
+    const record = laterTurns([of("a", 3), of("b", 2)], [of("a", 2), of("b", 2), of("c", 1)]);
+    expect(record.map(({ session, turn }) => session + turn)).toEqual(["b2", "c1"]);
   });
 
   it("drops its oldest entries above the maximum number", () => {

@@ -35,22 +35,11 @@ it.each([
     base: {},
   },
   {
-    name: "the base of a file that the user did not take stays",
-    version: { x: "0" },
-    turn: { x: "t" },
-    origin: { x: "0" },
-    bases: { x: "0" },
-    base: { x: "t" },
-    kept: { x: "0" },
-  },
-  {
-    name: "the base of a file that the user pushed and did not take is the pushed file",
+    name: "a file that both changed is as the user pushed it",
     version: { x: "u" },
     turn: { x: "t" },
     origin: { x: "0" },
-    bases: { x: "0" },
     base: { x: "u" },
-    kept: {},
   },
   {
     name: "a file that the version left out is as the turn left it",
@@ -60,13 +49,12 @@ it.each([
     leftOut: ["x"],
     base: { x: "t" },
   },
-])("$name", ({ version, turn, origin, bases = {}, leftOut = [], base, kept = bases }) => {
+])("$name", ({ version, turn, origin, leftOut = [], base }) => {
   const joined = joinedBase({
     version: tree(version),
     turn: tree(turn),
     origin: tree(origin),
-    bases: new Map(Object.entries(bases)),
     leftOut: new Set(leftOut),
   });
-  expect(joined).toEqual({ base: tree(base), bases: new Map(Object.entries(kept)) });
+  expect(joined.base).toEqual(tree(base));
 });

@@ -1,7 +1,7 @@
 import type { IncludedTurn, LeftOutFiles } from "../../../src/protocol/api/contexts";
 import type { OpenContext } from "../../../src/uploads/context-reader";
 import { basesAfter, sameRecordedTurn, sameRecordEntry } from "../../../src/uploads/records";
-import { joinedBase } from "../../../src/workspace/common-base";
+import { joinedBase, MAX_TRACED_PULLS } from "../../../src/workspace/common-base";
 import { applyChanges } from "../../../src/workspace/tree";
 import type { Tree } from "../../../src/workspace/types";
 import type { ContextState } from "../files/context-states";
@@ -23,11 +23,6 @@ type Sources = {
 };
 type VersionWithEntry = Pick<ContextState, "version" | "entry">;
 
-/**
- * Most pulls that are traced back. Each needs two trees in memory. Beyond, the pulled turn alone is
- * the base: it can report a conflict that is none.
- */
-const MAX_DEPTH = 8;
 const NONE: ReadonlyMap<string, string | null> = new Map();
 
 /** `parent`: the turn's side. `entry`: this session's entry in the record of the newer version. */
@@ -71,14 +66,14 @@ async function commonBase(
   const bases = new Map((entry.bases ?? []).map(({ path, sha256 }) => [path, sha256] as const));
   const turn = await treeOf(sources, pulled);
   // Ids of versions sort by time, and a turn contains all versions up to its own.
-  if (turn === null || version <= pulled.version || depth === MAX_DEPTH)
+  if (turn === null || version <= pulled.version || depth === MAX_TRACED_PULLS)
     return { base: turn, bases };
   const opened = await sources.open(version);
   const leftOut = new Set((await sources.leftOutOf(version)).map(({ path }) => path));
   const origin = (await baseOf(sources, pulled, entryOfVersion, depth + 1)).base;
-  return opened && origin
-    ? joinedBase({ version: opened.tree, turn, origin, bases, leftOut })
-    : { base: turn, bases };
+  if (!opened || !origin) return { base: turn, bases };
+  const { base, isPushed } = joinedBase({ version: opened.tree, turn, origin, leftOut });
+  return { base, bases: new Map([...bases].filter(([path]) => !isPushed(path))) };
 }
 
 async function treeOf(

@@ -71,6 +71,16 @@ describe("the record of a version", () => {
     expect(await recordOf("equal")).toEqual([A, B]);
   });
 
+  it("keeps a later turn if equal files are uploaded on an older version", async () => {
+    const first = await pushFiles("stale", { a: "1" }, { includes: [B] });
+    const later = { session: B.session, turn: 4 };
+    const second = await pushFiles("stale", { a: "2" }, { includes: [later], base_version: first });
+    const more = { includes: [A, B], base_version: first };
+    const upload = await uploadOf(await sendManifest("stale", [await fileOf("a", "2")], more));
+    expect([upload.status, upload.version]).toEqual(["unchanged", second]);
+    expect(await recordOf("stale")).toEqual([later, A]);
+  });
+
   it("loses no entry if two uploads with equal files update it at the same time", async () => {
     await pushFiles("both", { a: "1" });
     const files = [await fileOf("a", "1")];

@@ -104,6 +104,20 @@ describe("a context that is uploaded by its manifest", () => {
     expect((await sendManifest("race", files, { base_version: second })).status).toBe(202);
   });
 
+  it("starts again if a newer version was committed, so that ids of versions sort by time", async () => {
+    const base = await pushFiles("resumed", { a: "1" });
+    const files = [await fileOf("a", "interrupted")];
+    const open = await uploadOf(await sendManifest("resumed", files, { base_version: base }));
+    const newer = await pushFiles("resumed", { a: "2" }, { base_version: base });
+    const again = await uploadOf(await sendManifest("resumed", files, { base_version: newer }));
+    expect([open.status, again.status]).toEqual(["uploading", "uploading"]);
+    expect([base, newer, again.version].toSorted()).toEqual([base, newer, again.version]);
+    const blob = again.links.blobs.replace("?", `/${files[0]?.sha256}?`);
+    await send("PUT", blob, { type: "application/octet-stream", body: "interrupted" });
+    const done = await uploadOf(await sendManifest("resumed", files, { base_version: newer }));
+    expect([done.status, done.version]).toEqual(["committed", again.version]);
+  });
+
   it("becomes one version if two clients upload the same files concurrently", async () => {
     const files = [await fileOf("a.txt", "same")];
     const started = await Promise.all(
