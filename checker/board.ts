@@ -68,6 +68,8 @@ export type BoardAgent = {
   lastVote: number | null;
   /** How the agent dropped out; `null` for a live agent. */
   out: "failed" | "abstained" | null;
+  /** Time at which it failed or abstained; `null` if it did not. */
+  outAt: number | null;
   round: BoardRound | null;
   coordinationRounds: number;
   /** Number of completed calls in its coordination rounds. */
@@ -162,6 +164,7 @@ export const newAgent = (rules: AgentRules, index: number): BoardAgent => ({
   reasonBytes: 0,
   lastVote: null,
   out: null,
+  outAt: null,
   round: null,
   coordinationRounds: 0,
   completedCalls: 0,

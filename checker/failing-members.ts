@@ -18,8 +18,12 @@ function waitsSince(board: Board, agent: BoardAgent): number | null {
   const isWaiting = (other: BoardAgent): boolean =>
     other.vote !== null || (allAnswered && other.round === null && !other.hasContinued);
   if (healthy.length === 0 || !healthy.every(isWaiting)) return null;
-  return Math.max(agent.failing.firstAt, ...healthy.map(({ decidedAt }) => decidedAt ?? 0));
+  return Math.max(...board.agents.map(stoppedAt));
 }
+
+/** Time until which others waited for a member: it failed, dropped out, answered or voted. */
+const stoppedAt = ({ failing, outAt, decidedAt }: BoardAgent): number =>
+  failing === null ? (outAt ?? decidedAt ?? 0) : failing.firstAt;
 
 /** Whether the rules must drop this member at a time, unix ms. */
 export function isGivenUp(board: Board, agent: BoardAgent, at: number): boolean {
@@ -28,8 +32,7 @@ export function isGivenUp(board: Board, agent: BoardAgent, at: number): boolean 
   if (since === null || grace === undefined || at < since + grace || hasOpenCall(board, agent))
     return false;
   const last = agent.round?.lastCallEnd;
-  const mustWaitLonger =
-    last?.type === "call.failed" && waitsAsAsked(last) && (last.retry_at ?? 0) > since + grace;
+  const mustWaitLonger = last?.type === "call.failed" && askedWaitEnd(last) > since + grace;
   return mustWaitLonger || (agent.failing?.lastAt ?? 0) > since;
 }
 
@@ -43,19 +46,17 @@ export function earliestRetry(board: Board, agent: BoardAgent): number {
   const retryAt = last.retry_at ?? Number.POSITIVE_INFINITY;
   const since = waitsSince(board, agent);
   const grace = board.rules?.failing_member_grace_ms;
-  if (since === null || grace === undefined || waitsAsAsked(last)) return retryAt;
-  const hasTried = (agent.failing?.lastAt ?? 0) > since;
-  return hasTried || last.retry_at === null
-    ? retryAt
-    : Math.min(retryAt, Math.floor(since + grace / 2));
+  const hasTried = (agent.failing?.lastAt ?? 0) > (since ?? 0);
+  if (since === null || grace === undefined || hasTried || last.retry_at === null) return retryAt;
+  return Math.max(askedWaitEnd(last), Math.min(retryAt, Math.floor(since + grace / 2)));
 }
 
 const hasOpenCall = (board: Board, { id }: BoardAgent): boolean =>
   [...board.openCalls.values()].some(({ agent }) => agent === id);
 
-/** Whether the next try is no later than the provider asked. */
-const waitsAsAsked = ({ at, retry_at, retry_after_ms }: EventOf<"call.failed">): boolean =>
-  retry_at !== null && retry_after_ms !== undefined && retry_at - at <= retry_after_ms;
+/** Time until which the provider asked to wait before the next try; 0 if it did not. */
+const askedWaitEnd = ({ at, retry_at, retry_after_ms }: EventOf<"call.failed">): number =>
+  retry_at === null || retry_after_ms === undefined ? 0 : at + retry_after_ms;
 
 /** Events by which members drop out, and by which coordination or the turn ends. */
 const ENDINGS: ReadonlySet<string> = new Set([

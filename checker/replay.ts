@@ -122,6 +122,7 @@ function applyAgentEvent(board: Board, agent: BoardAgent, event: AgentEvent): vo
     case "agent.failed":
     case "agent.abstained":
       agent.out = event.type === "agent.failed" ? "failed" : "abstained";
+      agent.outAt = event.at;
       agent.round = null;
       return;
     case "presentation.started":

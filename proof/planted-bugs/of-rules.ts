@@ -242,6 +242,20 @@ export const BUGS_OF_RULES: readonly PlantedBug[] = [
     invariant: "leaving",
   },
   {
+    name: "the grace of a failing member ignores when the last working member stopped",
+    file: "src/coordination/attempt/failing-members.ts",
+    find: "failing?.firstAt ?? leftAt ?? decidedAt ?? 0;",
+    replace: "failing || leftAt !== undefined ? 0 : (decidedAt ?? 0);",
+    invariant: "leaving",
+  },
+  {
+    name: "a failing member is called before the wait is over that its provider asked for",
+    file: "src/coordination/attempt/failing-members.ts",
+    find: "return Math.max(providerWaitsUntil, Math.min(notBefore, half));",
+    replace: "return Math.min(notBefore, half);",
+    invariant: "tries",
+  },
+  {
     name: "a team waits for a failing member without end",
     file: "src/coordination/attempt/failing-members.ts",
     find: "if (!grace || at < grace.endsAt || call?.inFlight) return false;",

@@ -204,6 +204,8 @@ export type AgentState = {
    * failing members.
    */
   decidedAt?: number;
+  /** Unix ms at which the agent failed or abstained. Omitted if it did not, or as above. */
+  leftAt?: number;
   /** The failed tries since its last completed call. Omitted if there are none, or as above. */
   failing?: FailedTries;
   /** Whether a call of the agent was started, even if it failed. */
@@ -263,8 +265,8 @@ export type CallState = {
   unreachable?: { since: number; probes: number };
   /** Unix ms; the call is not sent before. */
   notBefore: number;
-  /** Set if the provider asked to wait until `notBefore`. */
-  providerAskedToWait?: true;
+  /** Unix ms until which the provider asked to wait. Omitted if it did not. */
+  providerWaitsUntil?: number;
   inFlight: boolean;
   /** Input tokens of a call that was deferred for lack of budget; `null` if it was not. */
   deferred: number | null;

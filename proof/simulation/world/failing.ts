@@ -20,15 +20,20 @@ export function drawFailure({ chance, has }: ReplySources, usage: Usage): CallFa
   if (kind === "none") return null;
   if (kind === "unreachable") return UNREACHABLE;
   const reached = chance.is(0.6);
+  const retryAfterMs = kind === "transient" && chance.is(0.3) ? chance.latency(1, 120_000) : null;
   return {
     class: kind,
-    code: `simulated_${kind}`,
+    code: kind === "transient" ? transientCode(retryAfterMs) : `simulated_${kind}`,
     message: `The simulated provider answered with ${kind}.`,
-    retryAfterMs: kind === "transient" && chance.is(0.3) ? chance.latency(1, 120_000) : null,
+    retryAfterMs,
     usage: reached && chance.is(0.5) ? usage : null,
     reached,
   };
 }
+
+/** A provider that asks for a wait limits the rate. The first retry after other failures is quick. */
+const transientCode = (retryAfterMs: number | null): string =>
+  retryAfterMs === null ? "server_error" : "rate_limited";
 
 /** The failure of a probe. The request was not sent, so the provider charges nothing. */
 const UNREACHABLE: CallFailure = {

@@ -157,7 +157,7 @@ export const failsWith = (failure: FailureClass, timing: Timing = {}): Step => (
   ...timing,
   failure: {
     class: failure,
-    code: `simulated_${failure}`,
+    code: failure === "transient" ? "server_error" : `simulated_${failure}`,
     message: `The simulated provider failed with ${failure}.`,
     retryAfterMs: null,
     usage: null,

@@ -4,6 +4,7 @@ import {
   type AttemptState,
   indexOf,
   newestRevision,
+  type Problem,
   type RoundState,
   type TurnState,
 } from "../state";
@@ -20,12 +21,15 @@ export type RoundEvent = EventOf<
 
 /** Folds the events about an agent's rounds, and the events of an agent that drops out. */
 export function evolveRound(turn: TurnState, event: RoundEvent): TurnState {
-  return updateAgent(turn, indexOf(turn, event.agent), (agent) =>
-    evolveAgent(turn.attempt, agent, event),
-  );
+  return updateAgent(turn, indexOf(turn, event.agent), (agent) => evolveAgent(turn, agent, event));
 }
 
-function evolveAgent(attempt: AttemptState, agent: AgentState, event: RoundEvent): AgentState {
+function evolveAgent(
+  { attempt, rules }: TurnState,
+  agent: AgentState,
+  event: RoundEvent,
+): AgentState {
+  const leaves = rules.failing_member_grace_ms === undefined ? {} : { leftAt: event.at };
   switch (event.type) {
     case "round.started":
       return showAnswers(attempt, startRound(agent, event), event.labels);
@@ -36,11 +40,16 @@ function evolveAgent(attempt: AttemptState, agent: AgentState, event: RoundEvent
     case "answers.injected":
       return showAnswers(attempt, answersInjected(agent, event), event.labels);
     case "agent.failed":
-      return { ...agent, round: null, failed: { code: event.code, message: event.message } };
+      return { ...agent, ...leaves, round: null, failed: problemOf(event) };
     case "agent.abstained":
-      return { ...agent, round: null, abstained: { code: event.code, message: event.message } };
+      return { ...agent, ...leaves, round: null, abstained: problemOf(event) };
   }
 }
+
+const problemOf = ({ code, message }: EventOf<"agent.failed" | "agent.abstained">): Problem => ({
+  code,
+  message,
+});
 
 function answersInjected(agent: AgentState, event: EventOf<"answers.injected">): AgentState {
   const countedInjections = event.via === "tool_result" ? 1 : 0;

@@ -12,8 +12,9 @@ type Grace = { startsAt: number; endsAt: number };
 /**
  * The grace of a failing member; `null` if the member is not failing, or if another member still
  * works. The grace starts when every live member that is not failing holds a valid vote, or waits
- * only for first answers of failing members. Without such a member there is no grace, so the last
- * live agent is never given up.
+ * only for first answers of failing members: with the latest answer or vote, or when the last
+ * member that worked dropped out or began to fail. Without a member that is not failing there is no
+ * grace, so the last live agent is never given up.
  */
 export function graceOf({ rules, attempt }: TurnState, agent: AgentState): Grace | null {
   const { failing_member_grace_ms: graceMs } = rules;
@@ -23,10 +24,13 @@ export function graceOf({ rules, attempt }: TurnState, agent: AgentState): Grace
   const hasDecided = (other: AgentState) =>
     other.vote !== null || (isAnswered && waitsForAnswers(other));
   if (others.length === 0 || !others.every(hasDecided)) return null;
-  const decidedAt = others.map((other) => other.decidedAt ?? 0);
-  const startsAt = Math.max(agent.failing.firstAt, ...decidedAt);
+  const startsAt = Math.max(...attempt.agents.map(lastWorkedAt));
   return { startsAt, endsAt: startsAt + graceMs };
 }
+
+/** Unix ms until which the team waited for this agent; 0 if it holds its first vote or answer. */
+const lastWorkedAt = ({ failing, leftAt, decidedAt }: AgentState): number =>
+  failing?.firstAt ?? leftAt ?? decidedAt ?? 0;
 
 /** Whether the agent has answered and waits for the first answers of others. */
 const waitsForAnswers = ({ round, answers, released }: AgentState): boolean =>
@@ -45,7 +49,7 @@ export function isGivenUp(turn: TurnState, agent: AgentState, at: number): boole
   const grace = graceOf(turn, agent);
   const call = agent.round?.call;
   if (!grace || at < grace.endsAt || call?.inFlight) return false;
-  const mustWaitLonger = call?.providerAskedToWait === true && call.notBefore > grace.endsAt;
+  const mustWaitLonger = (call?.providerWaitsUntil ?? 0) > grace.endsAt;
   return mustWaitLonger || hasTriedSince(agent, grace);
 }
 
@@ -54,10 +58,11 @@ export function isGivenUp(turn: TurnState, agent: AgentState, at: number): boole
  * next try comes before half of the grace is over, unless its provider asked to wait.
  */
 export function nextCallAt(turn: TurnState, agent: AgentState): number {
-  const { notBefore = 0, providerAskedToWait } = agent.round?.call ?? {};
-  const grace = providerAskedToWait ? null : graceOf(turn, agent);
+  const { notBefore = 0, providerWaitsUntil = 0 } = agent.round?.call ?? {};
+  const grace = graceOf(turn, agent);
   if (!grace || hasTriedSince(agent, grace)) return notBefore;
-  return Math.min(notBefore, Math.floor((grace.startsAt + grace.endsAt) / 2));
+  const half = Math.floor((grace.startsAt + grace.endsAt) / 2);
+  return Math.max(providerWaitsUntil, Math.min(notBefore, half));
 }
 
 /**

@@ -194,17 +194,20 @@ function abandonedTool(draft: Draft, id: string, index: number): SessionEvent | 
 type FailedTry = { tries: number } & Pick<CallFailure, "code" | "retryAfterMs">;
 
 /**
- * Delay of the next try in ms. After the first failed try it is short, because most lost
- * connections and server errors do not last. Later it is exponential back-off: a random delay
- * between half and all of the computed delay. A rate limit has back-off from the first try on. If
- * the provider's `retryAfterMs` is longer, it is used instead.
+ * Delay of the next try in ms. It is exponential back-off: a random delay between half and all of
+ * the computed delay. Only after the first lost connection or server error it is short, because
+ * most of them do not last. If the provider's `retryAfterMs` is longer, it is used instead.
  */
 export function retryDelayMs({ tries, code, retryAfterMs }: FailedTry, random: Random): number {
-  const isQuick = tries === 1 && code !== RATE_LIMITED;
+  const isQuick = tries === 1 && QUICKLY_RETRIED.has(code);
   const delay = isQuick
     ? LIMITS.quickRetryMinMs + (LIMITS.quickRetryMaxMs - LIMITS.quickRetryMinMs) * random()
     : Math.min(LIMITS.backoffCapMs, LIMITS.backoffBaseMs * 2 ** tries) * (0.5 + random() / 2);
   return Math.round(Math.max(retryAfterMs ?? 0, delay));
 }
 
-const RATE_LIMITED = "rate_limited";
+/** Codes of lost connections and of responses with a status from 500 on. */
+const QUICKLY_RETRIED: ReadonlySet<string> = new Set([
+  ...["connection_failed", "connection_refused", "stream_cut"],
+  ...["server_error", "overloaded", "timeout"],
+]);

@@ -109,10 +109,10 @@ function callFailed(turn: TurnState, agent: number, event: EventOf<"call.failed"
   const counted = countsAsFailing(turn, agent, event)
     ? updateAgent(charged, agent, (state) => ({ ...state, failing: failedAgain(state, event) }))
     : charged;
-  return updateCall(counted, agent, ({ unreachable, providerAskedToWait: _, ...call }) => ({
+  return updateCall(counted, agent, ({ unreachable, providerWaitsUntil: _, ...call }) => ({
     ...call,
     ...countProbe(unreachable, event),
-    ...(waitsForProvider(event) && { providerAskedToWait: true }),
+    ...waitOfProvider(event),
     inFlight: false,
     tries: call.tries + (interrupted ? 0 : 1),
     interruptions: call.interruptions + (interrupted ? 1 : 0),
@@ -137,9 +137,14 @@ const failedAgain = (
   problem: { code, message },
 });
 
-/** Whether the next try is as late as the provider asked. */
-const waitsForProvider = ({ at, retry_at, retry_after_ms }: EventOf<"call.failed">): boolean =>
-  retry_at !== null && retry_after_ms !== undefined && retry_at - at <= retry_after_ms;
+const waitOfProvider = ({
+  at,
+  retry_at,
+  retry_after_ms,
+}: EventOf<"call.failed">): Pick<CallState, "providerWaitsUntil"> =>
+  retry_at === null || retry_after_ms === undefined
+    ? {}
+    : { providerWaitsUntil: at + retry_after_ms };
 
 /** The fields about the conversation's length after a failed try that will be repeated. */
 function lengthAfterFailure(

@@ -152,6 +152,19 @@ describe("a member whose calls fail while the others wait for its first answer",
       owes: ["call c in 3000"],
     },
     {
+      name: "is not called before its provider's wait is over, even if its back-off is longer",
+      world: patientTeam,
+      given: (world) => {
+        for (let n = 0; n < 3; n += 1) tryFails(world, "c");
+        tryFails(world, "c", { code: "rate_limited", retryAfterMs: 4_000 });
+        world.wait(100);
+        othersAnswer(world);
+      },
+      when: () => [],
+      then: [],
+      owes: ["call c in 3900"],
+    },
+    {
       name: "continues if a try succeeds",
       world: patientTeam,
       given: (world) => {
@@ -290,6 +303,38 @@ describe("a member whose calls fail", () => {
         "agent.failed c server_error",
         "round.started a #2 answered [agent1.1]",
       ],
+    },
+    {
+      name: "has 5 s from the time at which the last working member began to fail",
+      world: team,
+      given: (world) => {
+        othersAnswer(world);
+        world.does("c", answers("C"));
+        world.does("a", votes("a"));
+        tryFails(world, "b");
+        tryFails(world, "b");
+        world.wait(20_000);
+        tryFails(world, "c");
+        tryFails(world, "b");
+      },
+      when: (world) => world.wait(4_000),
+      then: [],
+    },
+    {
+      name: "has 5 s from the time at which the last working member dropped out",
+      world: team,
+      given: (world) => {
+        othersAnswer(world);
+        world.does("c", answers("C"));
+        world.does("a", votes("a"));
+        tryFails(world, "b");
+        tryFails(world, "b");
+        world.wait(20_000);
+        world.does("c", fails({ class: "bad_credentials", code: "bad_credentials" }));
+        tryFails(world, "b");
+      },
+      when: (world) => world.wait(4_000),
+      then: [],
     },
     {
       name: "is waited for without limit by a team whose rules have no such grace",
