@@ -7,6 +7,7 @@ import {
   registerDelete,
 } from "./commands/sessions";
 import { registerConfig } from "./commands/config";
+import { registerDiff } from "./commands/diff";
 import { registerDoctor } from "./commands/doctor";
 import { registerEval } from "./commands/eval";
 import type { Stage } from "./commands/flags";
@@ -25,6 +26,7 @@ const COMMANDS = [
   registerSessions,
   registerShow,
   registerFiles,
+  registerDiff,
   registerCancel,
   registerDelete,
   registerConfig,

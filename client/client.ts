@@ -1,5 +1,6 @@
 import {
   cancelPath,
+  diffPath,
   runLinks,
   RUNS_PATH,
   SESSIONS_PATH,
@@ -12,6 +13,7 @@ import { type Call, type HttpResponse, Transport, type TransportOptions } from "
 import type {
   Answer,
   CancelledTurn,
+  Diff,
   EventList,
   RunRequest,
   RunResponse,
@@ -27,6 +29,7 @@ export type StartOptions = Cancellable & {
   /** Two starts with the same key start one turn. Default: a new key for each call. */
   idempotencyKey?: string | undefined;
 };
+export type DiffOptions = Cancellable & { from?: string | undefined; to?: string | undefined };
 export type Page = { after?: string | undefined; limit?: number | undefined };
 /** A turn, for the files of its result. With `label`, one answer of the turn, for its files. */
 export type FilesPlace = TurnPlace & { label?: string | undefined; attempt?: number | undefined };
@@ -192,6 +195,15 @@ class Sessions {
   ): Promise<EventList> {
     const path = `${sessionPath(session)}/events?${queryOf({ after, limit })}`;
     return this.#transport.json<EventList>({ method: "GET", path, signal });
+  }
+
+  /**
+   * Compares two points of a session. References: `parent`, `turn_2`, `turn_2/agent1.1`. Default:
+   * the latest completed turn with its parent.
+   */
+  diff(session: string, { from, to, signal }: DiffOptions = {}): Promise<Diff> {
+    const path = diffPath(session, { from, to });
+    return this.#transport.json<Diff>({ method: "GET", path, signal });
   }
 
   /** Stops a session and erases all its data. */

@@ -1,5 +1,5 @@
 /** The public surface of the client. */
-export { Client, type FilesPlace, type Page, type StartOptions } from "./client";
+export { Client, type DiffOptions, type FilesPlace, type Page, type StartOptions } from "./client";
 export {
   type Contexts,
   contextFile,

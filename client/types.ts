@@ -20,6 +20,7 @@ export type {
   LeftOutFiles,
   TurnChanges,
 } from "../src/protocol/api/contexts";
+export type { Diff } from "../src/protocol/api/diff";
 export type { WireEvent } from "../src/protocol/events";
 export type { SessionFiles } from "../src/protocol/api/files";
 export type { Answer, CancelledTurn, EventList, SessionList } from "../src/protocol/api/listings";

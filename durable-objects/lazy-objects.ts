@@ -76,6 +76,18 @@ export class SessionObject extends DurableObject<Env> implements SessionObjectAp
     return this.#loaded.changedContents(...args);
   }
 
+  diffPoint(...args: Args<"diffPoint">) {
+    return this.#loaded.diffPoint(...args);
+  }
+
+  contextPoint(...args: Args<"contextPoint">) {
+    return this.#loaded.contextPoint(...args);
+  }
+
+  blobs(...args: Args<"blobs">) {
+    return this.#loaded.blobs(...args);
+  }
+
   events(...args: Args<"events">) {
     return this.#loaded.events(...args);
   }

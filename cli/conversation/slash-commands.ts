@@ -9,6 +9,8 @@ import { listSessions } from "../service/listings";
 import { toLine } from "../terminal/sanitize";
 import { chooseTeam } from "../asking/team-choice";
 import { readUploads, printAttached } from "../uploads/uploads";
+import { readDiff, toReference } from "../diff/read-diff";
+import { printDiff } from "../diff/print-diff";
 import { printTurn } from "../display/print-turn";
 import { sessionLinesOf } from "../display/turn-page";
 import { saveFiles } from "../files/save";
@@ -31,6 +33,11 @@ const COMMANDS: Readonly<Record<string, CommandEntry>> = {
     usage: "/files [turn]",
     meaning: "the files of the latest turn's result, or of another turn",
     perform: files,
+  },
+  diff: {
+    usage: "/diff [from] [to]",
+    meaning: "what the latest turn changed, or what changed between two turns or answers",
+    perform: diff,
   },
   cat: { usage: "/cat <file>", meaning: "print a file of the latest turn's result", perform: cat },
   save: {
@@ -176,6 +183,15 @@ async function shownFiles(conversation: Conversation, turn = ""): Promise<ShownF
 
 async function files(conversation: Conversation, io: Io, argument: string): Promise<Outcome> {
   printFiles(await shownFiles(conversation, argument), io);
+  return "done";
+}
+
+async function diff(conversation: Conversation, io: Io, argument: string): Promise<Outcome> {
+  const [from, to, ...others] = argument === "" ? [] : argument.split(/\s+/).map(toReference);
+  if (others.length > 0) throw new CliError(EXIT.config, "Name at most two: /diff turn_1 turn_2");
+  const place = { session: sessionOf(conversation), from, to };
+  const { data } = await readDiff(place, conversation.connection);
+  printDiff(data, { stdout: io.stderr, stderr: io.stderr, env: io.env });
   return "done";
 }
 

@@ -101,6 +101,39 @@ export type Contents =
   | { ok: true; bytes: Uint8Array<ArrayBuffer> }
   | { ok: false; code: "file_not_found" | "contents_lost" | "interrupted" };
 
+/**
+ * A point of a session for a diff. `turn`: `null` for the latest completed turn. `label`: `null`
+ * for the turn as it ended. `attempt`: `null` for the latest attempt with the label.
+ */
+export type DiffPlace = { turn: number | null; attempt: number | null; label: string | null };
+
+/**
+ * The files and the text of a point. `tree`: the files of the workspace. `contexts`: names of the
+ * contexts that the turn and its ancestors used, sorted. `isEnd`: whether contexts are those at the
+ * end of the turn; if not, those at its start.
+ */
+export type DiffPoint = {
+  turn: number;
+  parent: number | null;
+  status: TurnResponse["status"];
+  attempt: number | null;
+  label: string | null;
+  text: string | null;
+  tree: FrozenFiles["tree"];
+  contexts: string[];
+  isEnd: boolean;
+};
+
+/**
+ * The state of a context: a version and the whole difference from it. `sources`: ids of the
+ * versions that store contents of `changes`, by hash.
+ */
+export type ContextPoint = {
+  version: string;
+  changes: ReadonlyMap<string, FileEntry | null>;
+  sources: ReadonlyMap<string, string>;
+};
+
 /** A page of events. `events` are JSON texts as clients receive them, in order. */
 export type EventPage = { events: string[]; hasMore: boolean };
 
@@ -161,6 +194,16 @@ type SessionApi = {
   changes(turn: number): Promise<{ ok: true; changes: ContextChanges[] } | SessionRefusal>;
   /** New contents of a file in these changes, by hash. */
   changedContents(turn: number, hash: string): Promise<Contents | SessionRefusal>;
+  /** The files and the text of a point, for a diff. */
+  diffPoint(place: DiffPlace): Promise<{ ok: true; point: DiffPoint } | SessionRefusal>;
+  /** The state of a context at a point; `null` if no turn until then used it. */
+  contextPoint(place: {
+    turn: number;
+    context: string;
+    isEnd: boolean;
+  }): Promise<{ ok: true; state: ContextPoint | null } | SessionRefusal>;
+  /** Contents of files by hash, in the order of the hashes. At most `MAX_BLOBS` are read. */
+  blobs(hashes: readonly string[]): Promise<Contents[]>;
   events(request: PageRequest): Promise<{ ok: true; page: EventPage } | SessionRefusal>;
   /**
    * Issues a ticket that opens one of the session's streams, on behalf of a key. `expiresAt`: unix

@@ -10,10 +10,12 @@ import {
 import { Admission } from "./admission/admission";
 import { stopSession } from "./compose";
 import { Relays } from "./calls/relays";
+import { contextPoint, diffPoint, readContents } from "./files/diff-points";
 import { createSession, loadSession, type Session } from "./load-session";
 import {
   CALLER_KEY_HEADER,
   CALLER_TENANT_HEADER,
+  type DiffPlace,
   type EventPage,
   type PageRequest,
   type SessionObjectApi,
@@ -166,6 +168,25 @@ export class SessionObject extends DurableObject<Env> implements SessionObjectAp
       changes.some((change) => change.hash === hash),
     );
     return isNamed ? session.workspaces.stateContents(turn, hash) : FILE_NOT_FOUND;
+  }
+
+  async diffPoint(tenant: string, place: DiffPlace) {
+    const session = this.#of(tenant);
+    if (!session) return NOT_FOUND;
+    const point = diffPoint(session, place);
+    return typeof point === "string"
+      ? ({ ok: false, code: point } as const)
+      : ({ ok: true, point } as const);
+  }
+
+  async contextPoint(tenant: string, place: { turn: number; context: string; isEnd: boolean }) {
+    const session = this.#of(tenant);
+    return session ? ({ ok: true, state: contextPoint(session, place) } as const) : NOT_FOUND;
+  }
+
+  async blobs(tenant: string, hashes: readonly string[]) {
+    const session = this.#of(tenant);
+    return session ? readContents(session, hashes) : hashes.map(() => FILE_NOT_FOUND);
   }
 
   async events(

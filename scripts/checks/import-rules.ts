@@ -33,6 +33,7 @@ export const LAYERS = [
   "src/config",
   "src/tools",
   "src/prompts",
+  "src/diff",
   "src/workspace",
   "src/rate-limits",
   "src/outgoing",
@@ -75,6 +76,7 @@ export const LAYER_RULES: Record<Layer, LayerRule> = {
       "src/evals",
       "src/uploads",
       "src/config",
+      "src/diff",
       "src/workspace",
       "src/outgoing",
       "src/providers",
@@ -169,6 +171,8 @@ export const LAYER_RULES: Record<Layer, LayerRule> = {
   "src/prompts": { uses: ["src/coordination", "src/protocol"] },
   // Pure: the usage of a provider's quota, and the queue of calls that wait for quota.
   "src/rate-limits": { uses: ["src/providers", "src/protocol"], packages: [] },
+  // Pure: references, trees, lines and words of a diff. The command line uses them too.
+  "src/diff": { uses: ["src/workspace", "src/protocol"], packages: ["diff"] },
   "src/workspace": { uses: ["src/patterns", "src/coordination", "src/protocol"] },
   "src/providers": { uses: ["src/redaction", "src/coordination", "src/protocol", "src/async"] },
   "src/outgoing": { uses: ["src/redaction", "src/async"] },
@@ -192,7 +196,7 @@ export const LAYER_RULES: Record<Layer, LayerRule> = {
   // The command line is a separate program. It shares the rules for file names and addresses with
   // the service.
   cli: {
-    uses: ["client", "src/describe", "src/workspace", "src/outgoing", "src/protocol"],
+    uses: ["client", "src/describe", "src/diff", "src/workspace", "src/outgoing", "src/protocol"],
     data: ["package.json"],
   },
 };

@@ -26,6 +26,7 @@ const HTTP_STATUS = {
   session_not_found: 404,
   turn_not_found: 404,
   answer_not_found: 404,
+  reference_not_found: 404,
   key_not_found: 404,
   secret_not_found: 404,
   config_not_found: 404,
@@ -176,6 +177,8 @@ export const CODE_MEANINGS: Record<ErrorCode, string> = {
   session_not_found: "there is no such session",
   turn_not_found: "the session has no such turn",
   answer_not_found: "the turn has no such answer",
+  reference_not_found:
+    "the session has no such turn or answer; `references` has those that exist, `references_more` the number that is not listed",
   key_not_found: "there is no such key",
   secret_not_found: "there is no such secret",
   too_many_secrets: "the tenant has the maximum number of secrets; delete one first",

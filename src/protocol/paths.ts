@@ -12,6 +12,17 @@ export const CONTEXTS_PATH = "/api/contexts";
 export const sessionPath = (sessionId: string): string =>
   `${SESSIONS_PATH}/${encodeURIComponent(sessionId)}`;
 export const cancelPath = (sessionId: string): string => `${sessionPath(sessionId)}/cancel`;
+/** Path of the differences between two points of a session. */
+export const diffPath = (
+  sessionId: string,
+  points: { from?: string | undefined; to?: string | undefined } = {},
+): string => {
+  const named = Object.entries(points).flatMap(([name, reference]) =>
+    reference === undefined ? [] : [[name, reference]],
+  );
+  const query = new URLSearchParams(named).toString();
+  return `${sessionPath(sessionId)}/diff${query === "" ? "" : `?${query}`}`;
+};
 /** Route that starts the next turn of a session. */
 export const turnsPath = (sessionId: string): string => `${sessionPath(sessionId)}/turns`;
 const turnPath = (sessionId: string, turn: number): string => `${turnsPath(sessionId)}/${turn}`;

@@ -117,6 +117,9 @@ const WITHOUT_IDS = [
   "idempotency-key",
   "ticket",
   "inline",
+  "from",
+  "to",
+  "format",
 ];
 /** Paths whose query parameter `after` is a number that starts from 1 in each session or log. */
 const COUNTED_PATHS = [

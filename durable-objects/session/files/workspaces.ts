@@ -178,6 +178,11 @@ export class Workspaces {
     return { attempt, label, tree: [...tree].map(([path, entry]) => ({ path, ...entry })) };
   }
 
+  /** The files that a later turn begins with if it continues this turn. */
+  treeAfter(turn: number): Tree {
+    return this.#options.snapshots.treeAfter(turn);
+  }
+
   /** Whether the session itself stores contents. */
   isKept(hash: string): boolean {
     return this.#options.blobs.isKept(hash);

@@ -1,5 +1,6 @@
 import type { App } from "../api-env";
 import { ticketRoutes } from "../keys/tickets";
+import { diffRoutes } from "./diff/diff-route";
 import { eventRoutes } from "./events";
 import { runRoutes } from "./runs";
 import { sessionFileRoutes } from "./session-file-routes";
@@ -14,6 +15,7 @@ export function sessionRoutes(app: App): void {
   statusRoutes(app);
   sessionFileRoutes(app);
   turnChangeRoutes(app);
+  diffRoutes(app);
   ticketRoutes(app);
   eventRoutes(app);
 }
