@@ -9,6 +9,7 @@ export const COMMANDS = [
   "sessions",
   "show",
   "files",
+  "diff",
   "cancel",
   "delete",
   "config",

@@ -23,7 +23,7 @@ const WORDS: Readonly<Record<string, string>> = {
   [CONTINUE]: "resume continue restore reopen load",
   [BRANCH]: "fork branch rewind checkout undo redo switch rebase",
   [SHOW]:
-    "diff share export view print inspect info status report result results transcript summary votes answers answer blame " +
+    "share export view print inspect info status report result results transcript summary votes answers answer blame " +
     "turns events review compare",
   [FILES]: "download fetch get save artifacts outputs",
   [CAT]: "cat",

@@ -1,6 +1,7 @@
 import { readFileSync } from "node:fs";
 import * as config from "../../src/config/config-limits";
 import { LIMITS } from "../../src/coordination/limits";
+import { DIFF_LIMITS } from "../../src/diff/diff-limits";
 import * as evaluations from "../../src/evals/suite-limits";
 import { ATTACHMENT_LIMITS } from "../../src/protocol/attachments";
 import { SECRET_LIMITS } from "../../src/protocol/api/secrets";
@@ -56,6 +57,7 @@ const GROUPS: readonly Group[] = [
     values: FILES,
     commented: "FILES",
   },
+  { title: "Diff", file: "src/diff/diff-limits.ts", values: DIFF_LIMITS, commented: "DIFF_LIMITS" },
   { title: "Paths", file: "src/workspace/paths.ts", values: PATH_LIMITS, commented: "PATH_LIMITS" },
   {
     title: "File tools",

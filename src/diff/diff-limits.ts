@@ -11,9 +11,9 @@ export const DIFF_LIMITS = {
    */
   tokens: 250_000,
   /** Comparison steps of one file or text. */
-  steps: 3_000_000,
+  steps: 2_000_000,
   /** Comparison steps of all files of a diff together. */
-  totalSteps: 30_000_000,
+  totalSteps: 20_000_000,
   /** Bytes of the contents that are read for a diff. */
   totalBytes: 48_000_000,
   /** Characters of the hunks of a diff. */

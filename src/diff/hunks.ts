@@ -63,11 +63,13 @@ function sameEnds(before: string, after: string): { start: number; end: number }
 
 /** The lines of a text with their line feeds. The last line may have none. */
 function linesOf(text: string): string[] {
-  if (text === "") return [];
-  const lines = text.split("\n");
-  const last = lines.pop() ?? "";
-  const complete = lines.map((line) => `${line}\n`);
-  return last === "" ? complete : [...complete, last];
+  const lines: string[] = [];
+  for (let start = 0; start < text.length; ) {
+    const end = text.indexOf("\n", start) + 1 || text.length;
+    lines.push(text.slice(start, end));
+    start = end;
+  }
+  return lines;
 }
 
 function countLines(text: string, end: number): number {

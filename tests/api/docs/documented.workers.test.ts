@@ -104,6 +104,8 @@ const STEPS: readonly Step[] = [
     { request: `GET ${BUILT_TURN}${subpath}/files/NOTES.md`, expectedStatus: 200 },
     { request: `GET ${BUILT_TURN}${subpath}/archive.zip`, expectedStatus: 200 },
   ]),
+  { request: "GET /api/sessions/{built}/diff?from=parent&to=turn_1", expectedStatus: 200 },
+  { request: "GET /api/sessions/{built}/diff?format=diff", expectedStatus: 200 },
   {
     request: `PUT ${CONTEXT}`,
     body: { files: FILES },

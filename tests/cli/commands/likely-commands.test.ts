@@ -38,7 +38,7 @@ describe("words that are unlikely to be a question", () => {
   });
 
   const FREQUENT_WORDS =
-    "resume continue list ls history completion update version diff share export download cat run serve".split(
+    "resume continue list ls history completion update version share export download cat run serve".split(
       " ",
     );
   it.each(FREQUENT_WORDS)("%s is a command of other tools and no question (A7)", (word) => {
