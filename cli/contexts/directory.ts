@@ -6,12 +6,15 @@ import { toLine } from "../terminal/sanitize";
 import { hashOf, isAcceptedPath, readPlainFile } from "./scan";
 import type { LocalEntry, BlockingEntries } from "./three-way";
 
-/** Resolves the folder argument of a command. Throws CliError if it is not a directory. */
+/** Resolves the folder argument of a command. Throws CliError if it is a link or no directory. */
 export async function toDirectory(cwd: string, text: string | undefined): Promise<string> {
   const directory = path.resolve(cwd, text ?? ".");
   const entry = await lstat(directory).catch(() => null);
   if (entry?.isDirectory()) return directory;
-  throw new CliError(EXIT.config, `${toLine(text ?? directory)} is not a folder.`);
+  const kind = entry?.isSymbolicLink()
+    ? "a link. Name the folder that it leads to"
+    : "not a folder";
+  throw new CliError(EXIT.config, `${toLine(text ?? directory)} is ${kind}.`);
 }
 
 const WINDOWS_DEVICE = /^(con|prn|aux|nul|com\d|lpt\d)(\.|$)/i;

@@ -5,7 +5,7 @@ import { CliError, EXIT } from "../exit-codes";
 import type { Io } from "../io";
 import { canRedraw } from "../terminal/output";
 import { toLine } from "../terminal/sanitize";
-import { uploadContext } from "./context-client";
+import { uploadOrRecreate } from "./erased-context";
 import { printExclusions } from "./exclusions";
 import { readNote, writeNote } from "./note";
 import { recordOf } from "./push-record";
@@ -66,14 +66,14 @@ export async function push(
     leftOut: base === undefined ? [] : record.leftOutFiles,
     onProgress: line.show,
   };
-  const upload = await uploadContext(name, input, connection).finally(line.clear);
+  const upload = await uploadOrRecreate(name, input, connection, world).finally(line.clear);
   const link = { server: connection.server, name };
   await writeNote(directory, noteAfterPush(note, { link, upload, leftOut: record.leftOut }));
   return upload;
 }
 
 const unsentWarning = (session: string): string =>
-  `warning: too many left-out files of ${session} to note them with the push; files that you changed after its last pull may be conflicts of its next turn`;
+  `warning: the push does not record the last pull of ${session}, because the record of pulled turns is too large. The next turn of this session may report conflicts; --conflicts then names the side that wins.`;
 
 /** Shows the progress of an upload on one line. Prints nothing without a terminal. */
 function progressLine({ stderr, env }: World): {

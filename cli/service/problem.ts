@@ -1,4 +1,4 @@
-import { type ClientError, isLoopback } from "../../client/index";
+import { ClientError, isLoopback } from "../../client/index";
 import type { Fault, Problem } from "../../src/protocol/api";
 import type { Connection } from "../credentials/connection";
 import { CliError, EXIT, type ExitCode } from "../exit-codes";
@@ -23,7 +23,7 @@ export function toCliError(error: ClientError, context: RequestContext): CliErro
     case "refused": {
       const { data } = ProblemSchema.safeParse(error.problem);
       if (!data) return unexpectedResponse(error.status, context);
-      return new CliError(exitCodeOf(data), describeProblem(data, context));
+      return new CliError(exitCodeOf(data), describeProblem(data, context), { cause: error });
     }
     case "redirected":
       return error.location === null
@@ -55,6 +55,12 @@ export function toCliError(error: ClientError, context: RequestContext): CliErro
     case "lost":
       return unreachable(`The connection to ${server} was lost for good.`, error, context);
   }
+}
+
+/** Returns the service's refusal with this code; `null` if `error` is another one. */
+export function refusalWith(code: string, error: unknown): ClientError | null {
+  const cause = error instanceof CliError ? error.cause : null;
+  return cause instanceof ClientError && cause.code === code ? cause : null;
 }
 
 /** The error for a response that this service never sends. `status`: `null` if it is unknown. */
