@@ -245,12 +245,12 @@ async function newContext(
 export function printPullCommands(
   folders: readonly SharedFolder[],
   { sessionId, turn }: { sessionId: string; turn: number },
-  { server }: Connection,
+  connection: Connection,
   { stderr }: Pick<Io, "stderr">,
 ): void {
   for (const { typed, permission } of folders) {
     if (permission !== "write") continue;
     const words = ["pull", shellArgument(typed), "--session", sessionId, "--turn", String(turn)];
-    stderr.write(`pull    ${commandAt(server, ...words, "--apply")}\n`);
+    stderr.write(`pull    ${commandAt(connection, ...words, "--apply")}\n`);
   }
 }

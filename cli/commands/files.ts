@@ -70,7 +70,7 @@ async function list({ reference, turn, flags }: Request<FilesFlags>, io: Io): Pr
   else {
     printFiles(shown, io);
     if (shown.list.data.length > 0 && io.stderr.isTTY === true)
-      io.stderr.write(`To save them: ${saveCommand({ reference, turn, flags }, context.server)}\n`);
+      io.stderr.write(`To save them: ${saveCommand({ reference, turn, flags }, context)}\n`);
   }
   return EXIT.ok;
 }
@@ -88,9 +88,12 @@ async function placeOf(
   };
 }
 
-const saveCommand = ({ reference, turn, flags }: Request<ResultFlags>, server: string): string =>
+const saveCommand = (
+  { reference, turn, flags }: Request<ResultFlags>,
+  context: RequestContext,
+): string =>
   commandAt(
-    server,
+    context,
     "files",
     reference,
     ...(turn === undefined ? [] : [String(turn)]),

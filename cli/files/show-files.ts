@@ -23,7 +23,7 @@ export async function filesToShow(place: FilesPlace, context: RequestContext): P
     const { data } = await turnFacts(session, turn, context);
     throw new CliError(
       EXIT.config,
-      `Turn ${turn} of ${session} has no result: it is ${toLine(data.status)}. To list the files of an answer: ${commandAt(context.server, "files", session, String(turn), "--answer", "agent1.1")}`,
+      `Turn ${turn} of ${session} has no result: it is ${toLine(data.status)}. To list the files of an answer: ${commandAt(context, "files", session, String(turn), "--answer", "agent1.1")}`,
     );
   }
   const name = list.label === null ? "" : `${toLine(list.label)}, `;

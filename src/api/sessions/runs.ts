@@ -165,7 +165,7 @@ function startError(refusal: StartRefusal): ApiError {
     case "context_conflicts": {
       const { conflicts, more } = refusal;
       const message =
-        "The turn that this one follows and a newer version of a context changed the same files. Send `context_conflicts` (`turn` or `upload`) to name the side that wins, or pull the turn's changes, resolve the conflicts and push.";
+        "The turn that this one follows and a newer version of a context changed the same files. Send `context_conflicts` to name the side that wins: `turn` or `upload`. To decide file by file, pull the turn's changes, resolve the conflicts, push, and send `upload`.";
       const members = { conflicts, ...(more > 0 && { conflicts_more: more }) };
       return new ApiError("context_conflicts", message, members);
     }
