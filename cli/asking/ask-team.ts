@@ -1,12 +1,12 @@
 import { type RunRequest, type RunResponse, textOfQuestion } from "../../src/protocol/api";
 import type { TurnView } from "../../src/protocol/view";
 import { runLinks, sessionPath } from "../../src/protocol/paths";
-import { beginningLines, endLines, IN_PROGRESS } from "../display/automation";
+import { beginningLines, endLines, type FileAddresses, IN_PROGRESS } from "../display/automation";
 import { displayForOptions, showsProgress } from "../display/choose-display";
 import { cancelRun, latestTurn, startRun, startTurn, turnFacts } from "../service/session-calls";
 import { CliError, EXIT, type ExitCode } from "../exit-codes";
 import { rememberSession } from "../credentials/last-session";
-import { listIfPossible } from "../files/result-files";
+import { hasChanges, listIfPossible } from "../files/result-files";
 import { filesLines, withAddresses } from "../files/show-files";
 import { attachCommand, commandAt } from "../invocation";
 import type { Io } from "../io";
@@ -194,6 +194,22 @@ async function printEnd(
 const filesOf = ({ sessionId: session, turn }: Place, context: RequestContext) =>
   listIfPossible({ session, turn }, context);
 
+/** The addresses of the turn's files and changes. `url`: the address of the turn. */
+async function addressesOf(
+  place: Place,
+  url: string,
+  context: RequestContext,
+): Promise<FileAddresses> {
+  const [list, isChanged] = await Promise.all([
+    filesOf(place, context),
+    hasChanges({ session: place.sessionId, turn: place.turn }, context),
+  ]);
+  return {
+    files: list && list.data.length > 0 ? `${url}/files` : null,
+    changes: isChanged ? `${url}/changes` : null,
+  };
+}
+
 /** The names of the turn's files, and the command that saves them. */
 function endOfRunLines(
   files: FileList,
@@ -234,9 +250,9 @@ async function printResult(
       return;
     case "automation": {
       const url = new URL(runLinks(place.sessionId, place.turn).turn, context.server).href;
-      io.stdout.write(
-        `${endLines(turn, output.file === null ? { url } : { file: output.file }).join("\n")}\n`,
-      );
+      const answerAt = output.file === null ? { url } : { file: output.file };
+      const addresses = turn.final ? await addressesOf(place, url, context) : undefined;
+      io.stdout.write(`${endLines(turn, answerAt, addresses).join("\n")}\n`);
       return;
     }
     case "json-stream":

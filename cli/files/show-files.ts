@@ -18,7 +18,7 @@ export type ShownFiles = { place: FilesPlace; list: FileList; raw: string; sourc
 /** Lists the files of a turn's result, or of an answer. Throws CliError if there is no result. */
 export async function filesToShow(place: FilesPlace, context: RequestContext): Promise<ShownFiles> {
   const { data: list, raw } = await listFiles(place, context);
-  const { session, turn, label } = place;
+  const { session, turn, label, attempt } = place;
   if (label === undefined && list.label === null) {
     const { data } = await turnFacts(session, turn, context);
     throw new CliError(
@@ -27,7 +27,8 @@ export async function filesToShow(place: FilesPlace, context: RequestContext): P
     );
   }
   const name = list.label === null ? "" : `${toLine(list.label)}, `;
-  return { place, list, raw, sourceName: `${name}turn ${turn} of ${session}` };
+  const ofAttempt = attempt === undefined ? "" : `attempt ${attempt} of `;
+  return { place, list, raw, sourceName: `${name}${ofAttempt}turn ${turn} of ${session}` };
 }
 
 /** Prints the files, one per line: size and path. In a pipe, the size is in bytes. */
