@@ -139,6 +139,15 @@ describe("folders that cannot be shared together are refused before anything is 
     expect(server.pushes).toEqual([]);
   });
 
+  it("a link to a folder", async () => {
+    await folderAt("site");
+    await symlink(path.join(home, "site"), path.join(home, "link"));
+    await expect(share(["./link"])).rejects.toThrow(
+      "./link is a link. Name the folder that it leads to.",
+    );
+    expect(server.pushes).toEqual([]);
+  });
+
   it("two folders that are linked to one context", async () => {
     const [one, other] = [await folderAt("one"), await folderAt("other")];
     const user = { cwd: home };
