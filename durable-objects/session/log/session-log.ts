@@ -150,6 +150,19 @@ export class SessionLog {
     return this.#latest;
   }
 
+  /** The session's head: see `SessionState`. Moves are logged only after the latest turn's end. */
+  headTurn(): number | null {
+    const [latest] = this.#places("ORDER BY turn DESC LIMIT 1");
+    if (!latest) return null;
+    const query =
+      "SELECT body ->> 'head' AS head FROM events WHERE seq > ? AND type = 'head.moved' ORDER BY seq DESC LIMIT 1";
+    const [moved] =
+      latest.lastSeq === null
+        ? []
+        : this.#sql.exec<{ head: number }>(query, latest.lastSeq).toArray();
+    return moved?.head ?? latest.turn;
+  }
+
   /** When the latest turn ended, unix ms; `null` while it runs, 0 before the first. */
   get endedAt(): number | null {
     return this.#endedAt;
