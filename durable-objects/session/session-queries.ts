@@ -193,11 +193,14 @@ export class SessionQueries {
       .summaries()
       .map((summary): TurnView | null => JSON.parse(summary))
       .filter((turn) => turn !== null);
-    const running = this.#log.turns().find(({ lastSeq }) => lastSeq === null);
-    const view = running
-      ? this.#viewOf(running)
-      : { ...this.#viewOf(this.#log.turns().at(-1) ?? null), turns: [] };
-    return { ...view, head: this.#log.headTurn(), turns: [...turns, ...view.turns] };
+    const latest = this.#log.turns().at(-1) ?? null;
+    const view = this.#viewOf(latest);
+    if (latest === null || latest.lastSeq === null)
+      return { ...view, turns: [...turns, ...view.turns] };
+    // Only events outside of turns follow the end of the latest turn.
+    const { lastSeq: after } = latest;
+    this.#applyAll(view, this.#log.read({ after, upTo: this.#log.head, deltas: false }));
+    return { ...view, turns };
   }
 
   #turnView(number: number): TurnView | null {

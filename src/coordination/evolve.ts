@@ -22,7 +22,7 @@ export function evolve(state: SessionState, event: SessionEvent): SessionState {
     case "session.created":
       return { ...next, rules: event.rules };
     case "turn.started":
-      return { ...next, turns: event.turn, head: event.turn, turn: startedTurn(next, event) };
+      return { ...withoutHead(next), turns: event.turn, turn: startedTurn(next, event) };
     case "head.moved":
       return { ...next, head: event.head };
     default:
@@ -30,6 +30,9 @@ export function evolve(state: SessionState, event: SessionEvent): SessionState {
       return { ...next, turn: evolveTurn(next.turn, event) };
   }
 }
+
+/** A turn that starts is the head. */
+const withoutHead = ({ head: _, ...state }: SessionState): SessionState => state;
 
 type EventWithinTurn = Exclude<
   SessionEvent,

@@ -23,8 +23,8 @@ export type SessionState = {
   rules: TeamRules | null;
   /** Highest turn number so far. */
   turns: number;
-  /** The turn that the next turn continues unless it names another; `null` before the first turn. */
-  head: number | null;
+  /** The turn to which the user moved the head. Omitted: the head is the latest turn. */
+  head?: number;
   /** The latest turn; `null` before the first turn. */
   turn: TurnState | null;
 };
@@ -301,7 +301,6 @@ export const emptySession: SessionState = {
   lastAt: 0,
   rules: null,
   turns: 0,
-  head: null,
   turn: null,
 };
 

@@ -150,17 +150,13 @@ export class SessionLog {
     return this.#latest;
   }
 
-  /** The session's head: see `SessionState`. Moves are logged only after the latest turn's end. */
-  headTurn(): number | null {
+  /** The turn to which the user moved the head after the latest turn; `null` if they did not. */
+  movedHead(): number | null {
     const [latest] = this.#places("ORDER BY turn DESC LIMIT 1");
-    if (!latest) return null;
+    if (!latest || latest.lastSeq === null) return null;
     const query =
       "SELECT body ->> 'head' AS head FROM events WHERE seq > ? AND type = 'head.moved' ORDER BY seq DESC LIMIT 1";
-    const [moved] =
-      latest.lastSeq === null
-        ? []
-        : this.#sql.exec<{ head: number }>(query, latest.lastSeq).toArray();
-    return moved?.head ?? latest.turn;
+    return this.#sql.exec<{ head: number }>(query, latest.lastSeq).toArray()[0]?.head ?? null;
   }
 
   /** When the latest turn ended, unix ms; `null` while it runs, 0 before the first. */

@@ -20,12 +20,10 @@ export function headRefusal(state: SessionState, turn: number): HeadRefusal | nu
 
 /** Moves the head. Does nothing if it cannot be moved, or is there already. */
 export function moveHead(draft: Draft, turn: number): void {
-  if (headRefusal(draft.state, turn) || draft.state.head === turn) return;
+  if (headRefusal(draft.state, turn) || headOf(draft.state) === turn) return;
   draft.add({ type: "head.moved", at: draft.at, turn: 0, head: turn });
 }
 
-/** The parent of a new turn; `null` for the first turn. `requested`: `null` for the head. */
-export const parentOfNext = (
-  { head }: Pick<SessionState, "head">,
-  requested: number | null,
-): number | null => requested ?? head;
+/** The head of a session; `null` before the first turn. */
+export const headOf = ({ head, turns }: Pick<SessionState, "head" | "turns">): number | null =>
+  head ?? (turns === 0 ? null : turns);
