@@ -99,7 +99,7 @@ export type Board = {
   turn: EventOf<"turn.started"> | null;
   /** Number of the turn if it has ended; `null` while a turn runs. */
   endedTurn: number | null;
-  /** The turn that the next turn continues unless it names another; `null` before the first turn. */
+  /** The turn that the next turn continues by default; `null` before the first turn. */
   head: number | null;
   /** Number of the current attempt. */
   attempt: number;

@@ -4,7 +4,7 @@ import { answers, cancel, votes } from "../builders";
 import { World } from "../world";
 
 /** A session with this number of completed turns. */
-function after(turns: number): World {
+function sessionOf(turns: number): World {
   const world = new World({ agents: ["a", "b"] });
   for (let turn = 1; turn <= turns; turn += 1) {
     world.ask();
@@ -23,12 +23,12 @@ describe("the head of a session", () => {
   });
 
   it.each([
-    { name: "is a turn from its start", given: () => after(0), ask: true, head: 1 },
-    { name: "is the latest turn", given: () => after(3), head: 3 },
+    { name: "is a turn from its start", given: () => sessionOf(0), ask: true, head: 1 },
+    { name: "is the latest turn", given: () => sessionOf(3), head: 3 },
     {
       name: "is the turn that the user moved it to",
       given: () => {
-        const world = after(3);
+        const world = sessionOf(3);
         move(world, 1);
         return world;
       },
@@ -37,7 +37,7 @@ describe("the head of a session", () => {
     {
       name: "is the next turn again once that turn starts",
       given: () => {
-        const world = after(3);
+        const world = sessionOf(3);
         move(world, 1);
         return world;
       },
@@ -47,7 +47,7 @@ describe("the head of a session", () => {
     {
       name: "is also a turn that was cancelled",
       given: () => {
-        const world = after(1);
+        const world = sessionOf(1);
         world.ask();
         world.give(cancel);
         return world;
@@ -61,7 +61,7 @@ describe("the head of a session", () => {
   });
 
   it("moves by one event outside of all turns, and not again to where it is", () => {
-    const world = after(2);
+    const world = sessionOf(2);
     move(world, 1);
     move(world, 1);
     move(world, 2);
@@ -76,7 +76,7 @@ describe("the head of a session", () => {
     { name: "to a turn that does not exist", running: false, turn: 3, code: "turn_not_found" },
     { name: "to before the first turn", running: false, turn: 0, code: "turn_not_found" },
   ])("does not move $name", ({ running, turn, code }) => {
-    const world = after(2);
+    const world = sessionOf(2);
     if (running) world.ask();
     expect(headRefusal(world.state, turn)?.code).toBe(code);
     move(world, turn);
