@@ -37,6 +37,7 @@ export async function incomingVersion(
     { bases: [], taken: own?.taken ?? [] },
     { theirs: after, hashHere: (path) => hashes.get(path) ?? null },
   );
+  const inCommon = new Map(known);
   // Files that another folder only excludes are not deleted there.
   for (const path of leftOutPathsOf(newest)) known.delete(path);
   const record = { entries: newest.includes ?? [], files: after };
@@ -46,7 +47,10 @@ export async function incomingVersion(
     theirs: reads.fetch,
     base: reads.fetch,
     noteAfter: (remainder) =>
-      noteAfterVersion(own, { link, version: newest.version, record, remainder }),
+      noteAfterVersion(own, {
+        ...{ link, version: newest.version, record, remainder },
+        baseOf: (path) => inCommon.get(path)?.hash ?? null,
+      }),
     notice: own !== null && base === null ? BASE_PRUNED : null,
     unnoted: null,
   };

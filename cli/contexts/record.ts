@@ -68,7 +68,7 @@ export function noteAfterTurn(
   };
   const others = (after.includes ?? []).filter(({ session }) => session !== turn.session);
   const adopted = turn.includes.entries.filter(({ session }) => session !== turn.session);
-  const record = { ...turn.includes, entries: adopted, excluded: remainder.excluded };
+  const record = { ...turn.includes, entries: adopted, excluded: remainder.excluded, baseOf };
   const included = moves ? adoptEntries(others, before, record, version) : others;
   return { ...after, includes: newest([...included, entry]) };
 }
@@ -94,14 +94,14 @@ export type VersionRecord = { entries: readonly IncludedTurn[]; files: Files };
  */
 export function noteAfterVersion(
   note: Note | null,
-  { link, version, record, remainder }: VersionPull,
+  { link, version, record, remainder, baseOf }: VersionPull,
 ): Note | null {
   if (!isComplete(remainder))
     return note === null || remainder.taken.length === 0
       ? note
       : { ...note, taken: [...remainder.taken] };
   const before: Note = note ?? { ...link, version };
-  const withExcluded = { ...record, excluded: remainder.excluded };
+  const withExcluded = { ...record, excluded: remainder.excluded, baseOf };
   const entries = adoptEntries(before.includes ?? [], note, withExcluded, version);
   const { taken: _, ...rest } = movedTo(before, version);
   return { ...rest, without: [...remainder.excluded], includes: newest(entries) };
@@ -112,7 +112,12 @@ export type VersionPull = {
   version: string;
   record: VersionRecord;
   remainder: Remainder;
+  /** The hash of a file that the folder had in common with the service; `null` if none. */
+  baseOf: (path: string) => string | null;
 };
+/** A version that the folder now contains. `excluded`: files that the pull excluded. */
+type ContainedVersion = VersionRecord &
+  Pick<VersionPull, "baseOf"> & { excluded: readonly string[] };
 
 /**
  * Merges the folder's entries with those of a version that the folder now contains. For each
@@ -122,7 +127,7 @@ export type VersionPull = {
 function adoptEntries(
   own: readonly NotedTurn[],
   note: Note | null,
-  { entries, files, excluded }: VersionRecord & { excluded: readonly string[] },
+  { entries, ...contained }: ContainedVersion,
   version: string,
 ): NotedTurn[] {
   const bySession = new Map(entries.map((entry) => [entry.session, entry]));
@@ -135,20 +140,20 @@ function adoptEntries(
   const keptSessions = new Set(kept.map(({ session }) => session));
   const adopted = entries
     .filter(({ session }) => !keptSessions.has(session))
-    .map((entry) => adoptEntry(entry, note, { files, excluded }));
+    .map((entry) => adoptEntry(entry, note, contained));
   return [...kept, ...adopted];
 }
 
 /**
  * The folder's entry for an entry of a version. A path that the version has and that counts as left
  * out was taken partly by the folder that pushed the version. Here it is also a partly taken file.
- * Its base is unknown, so that a further change of the file is a conflict. This folder has neither
- * the left-out files nor those that its own pull excluded.
+ * Its base is unknown, so that a further change of the file is a conflict. This folder did not get
+ * the left-out files and those that its own pull excluded: it has at most their older contents.
  */
 function adoptEntry(
   entry: IncludedTurn,
   note: Note | null,
-  { files, excluded }: { files: Files; excluded: readonly string[] },
+  { files, excluded, baseOf }: Omit<ContainedVersion, "entries">,
 ): NotedTurn {
   const taken = (entry.left_out ?? []).flatMap((path) => {
     const file = files.get(path);
@@ -156,13 +161,17 @@ function adoptEntry(
   });
   const partly = new Set(taken.map(({ path }) => path));
   const based = new Set((entry.bases ?? []).map(({ path }) => path));
+  const toBase = (path: string) => ({
+    path,
+    sha256: partly.has(path) ? null : baseOf(path),
+  });
   const absent = new Set([...(entry.left_out ?? []), ...excluded]).difference(based);
   return {
     session: entry.session,
     turn: entry.turn,
     ...(note === null ? {} : { since: note.version }),
     left_out: (entry.left_out ?? []).filter((path) => !partly.has(path)),
-    bases: [...(entry.bases ?? []), ...[...absent].map((path) => ({ path, sha256: null }))],
+    bases: [...(entry.bases ?? []), ...[...absent].map(toBase)],
     taken,
   };
 }

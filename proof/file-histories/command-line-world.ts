@@ -104,7 +104,7 @@ export class CommandLineWorld implements World {
     const names = entries
       .filter((entry) => entry.isFile())
       .map((entry) => path.relative(root, path.join(entry.parentPath, entry.name)))
-      .filter((name) => !name.startsWith(".massgen-edge"));
+      .filter((name) => !/^\.(massgen-edge|git)\//.test(name));
     const texts = names.map(
       async (name) => [name, await readFile(path.join(root, name), "utf8")] as const,
     );

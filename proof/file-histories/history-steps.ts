@@ -20,6 +20,12 @@ export const edit = (path: string, contents: string | null, folder = 0): Operati
   path,
   contents,
 });
+/** Rules of `.git/info/exclude`, which only this folder has. */
+export const exclude = (rules: string | null, folder = 0): Operation => ({
+  type: "exclude",
+  folder,
+  rules,
+});
 export const push = (folder = 0): Operation => ({ type: "push", folder });
 export const pull = (options: Partial<Extract<Operation, { type: "pull" }>> = {}): Operation => ({
   type: "pull",

@@ -1,4 +1,4 @@
-import { ask, edit, pull, pullVersion, push, type Row } from "./history-steps";
+import { ask, edit, exclude, pull, pullVersion, push, type Row } from "./history-steps";
 
 /** Further histories: left-out files, several sessions and folders. */
 export const FURTHER_ROWS: readonly Row[] = [
@@ -277,6 +277,27 @@ export const FURTHER_ROWS: readonly Row[] = [
       ...[ask({ x: "t2" }, { session: 1 }), edit("y", "1"), pull({ session: 1 })],
     ],
     then: { a: "0", x: "t2", y: "1" },
+  },
+  {
+    name: "a file that one folder left out is a conflict once another folder pushes it",
+    folders: ["site", "site"],
+    operations: [
+      ...[edit("a", "0"), push(), pullVersion(1), exclude("data.json\n")],
+      ...[ask({ "data.json": "t" }), pull(), push(), edit("data.json", "u", 1), push(1)],
+      ...[ask({}), ask({}, { wins: "upload" }), exclude(null), pull()],
+    ],
+    then: { a: "0", "data.json": "u" },
+    conflicts: 1,
+  },
+  {
+    name: "a file that one folder left out and only another folder changes is no conflict",
+    folders: ["site", "site"],
+    operations: [
+      ...[edit("a", "0"), edit("b", "0"), push(), pullVersion(1), ask({ a: "t" }), pull()],
+      ...[exclude("b\n"), push(), pullVersion(1), edit("b", "u", 1), push(1)],
+      ...[ask({}), exclude(null), pull()],
+    ],
+    then: { a: "t", b: "u" },
   },
   {
     name: "a file of the user against a folder of the team is a conflict",

@@ -6,6 +6,8 @@ import type { TeamEdit } from "./predict-ask";
  */
 export type Operation =
   | { type: "edit"; folder: number; path: string; contents: string | null }
+  /** Sets the exclusion rules that only this folder has, in `.git/info/exclude`. */
+  | { type: "exclude"; folder: number; rules: string | null }
   | { type: "push"; folder: number; included?: string }
   | {
       type: "pull";

@@ -1,5 +1,5 @@
 import { knows, type Mark } from "./marks";
-import { collide, edited, type Files, sameFiles, sorted } from "./paths";
+import { collide, edited, EXCLUDE_FILE, type Files, sameFiles, sorted } from "./paths";
 import type { History, Operation } from "./operations";
 import { predictAsk, type TeamEdit } from "./predict-ask";
 import { predictPull } from "./predict-pull";
@@ -27,6 +27,7 @@ export const startState = ({
   folders: folders.map((context) => ({
     context,
     files: {},
+    excludeRules: null,
     known: new Map(),
     version: 0,
     hasMoved: false,
@@ -77,6 +78,8 @@ class Player {
     switch (operation.type) {
       case "edit":
         return this.#edit(operation);
+      case "exclude":
+        return this.#exclude(operation);
       case "push":
         return this.#push(operation);
       case "pull": {
@@ -113,6 +116,17 @@ class Player {
       ...this.#state,
       folders: this.#state.folders.with(index, { ...folder, files }),
     };
+  }
+
+  async #exclude({
+    folder: index,
+    rules,
+  }: Extract<Operation, { type: "exclude" }>): Promise<void> {
+    const folder = this.#state.folders[index];
+    if (!folder) return;
+    await this.world.write(index, EXCLUDE_FILE, rules);
+    const folders = this.#state.folders.with(index, { ...folder, excludeRules: rules });
+    this.#state = { ...this.#state, folders };
   }
 
   async #push({ folder, ...options }: Extract<Operation, { type: "push" }>): Promise<void> {

@@ -1,5 +1,5 @@
 import { joined, knows, type Mark, mergeCopies } from "./marks";
-import { collide, type Files, GITIGNORE, isLeftOut } from "./paths";
+import { collide, type Files, ignoreRulesOf, isLeftOut } from "./paths";
 import { ownMark, pathsOf } from "./predict-push";
 import {
   type Folder,
@@ -110,7 +110,7 @@ type Plan = { taken: Map<string, ComparedFile>; conflicts: string[] };
 function planOf(folder: Folder, incoming: Incoming, included: string | undefined): Plan | null {
   const rules = {
     direction: "pull",
-    ignoreRules: folder.files[GITIGNORE] ?? null,
+    ignoreRules: ignoreRulesOf(folder),
     included,
   } as const;
   const plan: Plan = { taken: new Map(), conflicts: [] };

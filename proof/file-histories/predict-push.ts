@@ -1,5 +1,5 @@
 import { joined, mark, type Mark } from "./marks";
-import { type Files, GITIGNORE, isLeftOut, sameFiles } from "./paths";
+import { type Files, ignoreRulesOf, isLeftOut, sameFiles } from "./paths";
 import { filesOf, type Folder, markAt, mergedRecords, type State, type Version } from "./state";
 
 export type PushOptions = { included?: string };
@@ -71,8 +71,7 @@ export function predictPush(
 
 /** The states of all files that a folder has or knows, and the paths that its push leaves out. */
 function sentBy(folder: Folder, included: string | undefined) {
-  const ignoreRules = folder.files[GITIGNORE] ?? null;
-  const rules = { direction: "push", ignoreRules, included } as const;
+  const rules = { direction: "push", ignoreRules: ignoreRulesOf(folder), included } as const;
   const paths = pathsOf(folder.files, folder.known);
   return {
     marks: new Map(paths.map((path) => [path, ownMark(folder, path)])),

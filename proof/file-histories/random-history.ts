@@ -16,6 +16,8 @@ const OFTEN_LEFT_OUT = ["dist/app.js", "dist/map.js", "run.log", ".npmrc", ".env
 /** A file that may become a folder. */
 const COLLIDING = ["lib", "lib/x.txt"];
 const IGNORE_RULES = ["dist/\n", "dist/\n*.log\n", "*.log\n", "", null];
+/** Rules that only one folder has. */
+const EXCLUDE_RULES = ["b.txt\n", "b.txt\nrun.log\n", "dist/\n", null, null];
 
 /** Draws a history. The same seed draws the same history. */
 export function randomHistory(
@@ -67,6 +69,7 @@ class Draw {
     switch (
       chance.weighted({
         edit: 7,
+        exclude: 0.8,
         push: 4,
         pull: 4,
         version: 1.5,
@@ -76,6 +79,8 @@ class Draw {
     ) {
       case "edit":
         return { type: "edit", folder, ...this.#edit() };
+      case "exclude":
+        return { type: "exclude", folder, rules: chance.pick(EXCLUDE_RULES) };
       case "push":
         return {
           type: "push",
