@@ -300,6 +300,27 @@ export const FURTHER_ROWS: readonly Row[] = [
     then: { a: "t", b: "u" },
   },
   {
+    name: "a file that one folder left out before the first turn arrives with the push of another folder",
+    folders: ["site", "site"],
+    operations: [
+      ...[edit("a", "0"), edit("b", "0"), push(), pullVersion(1), exclude("b\n"), push()],
+      ...[ask({}), pullVersion(1), push(1), ask({ c: "t" }), pull({ folder: 1 })],
+      ...[exclude(null), edit("b", null), pull()],
+    ],
+    then: { a: "0", c: "t" },
+  },
+  {
+    name: "a conflict that a pull of a turn skipped is one of the version with an earlier turn too",
+    folders: ["site", "site"],
+    operations: [
+      ...[edit("a", "0"), push(1), push(), pullVersion(1), ask({ x: "t" }), edit("x", "u")],
+      ...[pull({ folder: 1 }), push(1), ask({}), pull({ skipsConflicts: true })],
+      ...[pullVersion(0)],
+    ],
+    then: { a: "0", x: "u" },
+    conflicts: 2,
+  },
+  {
     name: "a file of the user against a folder of the team is a conflict",
     operations: [edit("a", "0"), push(), ask({ "lib/x": "t" }), edit("lib", "u"), push(), ask({})],
     then: { a: "0", lib: "u" },

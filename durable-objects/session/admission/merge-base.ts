@@ -25,16 +25,21 @@ type VersionWithEntry = Pick<ContextState, "version" | "entry">;
 
 const NONE: ReadonlyMap<string, string | null> = new Map();
 
-/** `parent`: the turn's side. `entry`: this session's entry in the record of the newer version. */
+/**
+ * `parent`: the turn's side. `entry`: this session's entry in the record of the newer version.
+ * `first`: the version in which the session first used the context.
+ */
 export async function mergeBase(
   sources: Sources,
-  parent: VersionWithEntry,
+  { parent, first }: { parent: VersionWithEntry; first: string },
   entry: IncludedTurn | null,
 ): Promise<MergeBase> {
   const { base, bases } = await baseOf(sources, parent, entry);
-  // The version lacks files that it left out. They have their last contents in both sides.
+  const unseen = new Set((await sources.leftOutOf(first)).map(({ path }) => path));
+  // The version lacks files that it left out. They have their last contents in both sides, except
+  // files that the first version left out: the session has never had them.
   const leftOut = (await sources.leftOutOf(parent.version)).flatMap(({ path, sha256 }) =>
-    base?.has(path) ? [] : [[path, sha256] as const],
+    base?.has(path) ? [] : [[path, unseen.has(path) ? null : sha256] as const],
   );
   return { base, bases: new Map([...leftOut, ...bases]) };
 }

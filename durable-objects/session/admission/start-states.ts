@@ -111,7 +111,7 @@ type Side = { parent: ContextState; version: string; entry: IncludedTurn | null 
 /** Merges the state of the parent turn and the newest version. */
 async function merge(
   dependencies: Dependencies,
-  { tenant, winner }: StartingTurn,
+  { tenant, winner, parent: before }: StartingTurn,
   { parent, version, entry }: Side,
 ): Promise<{ state: ContextState; conflicts: MergeConflict[] }> {
   const { reader, states, isKept } = dependencies;
@@ -128,7 +128,8 @@ async function merge(
   const endOf = (turn: number) => states?.endOf(turn, name) ?? null;
   const leftOutOf = async (id: string) =>
     decodeLeftOut(await dependencies.records.read({ tenant, name, id }));
-  const { base, bases } = await mergeBase({ open, endOf, leftOutOf }, parent, entry);
+  const first = firstState(endOf, before)?.version ?? parent.version;
+  const { base, bases } = await mergeBase({ open, endOf, leftOutOf }, { parent, first }, entry);
   const leftOut = (await leftOutOf(version)).map(({ path }) => path);
   const { tree, conflicts } = mergeTrees({
     ...{ base, bases },
@@ -143,6 +144,18 @@ async function merge(
     ours?.has(hash) ? parent.version : parent.sources.get(hash),
   );
   return { state: { context: name, version, entry, changes, sources }, conflicts };
+}
+
+/** The state of a context in the first of the session's turns that used it. */
+function firstState(
+  endOf: (turn: number) => ContextState | null,
+  before: number | null,
+): ContextState | null {
+  for (let turn = 1; turn <= (before ?? 0); turn += 1) {
+    const state = endOf(turn);
+    if (state) return state;
+  }
+  return null;
 }
 
 /** The older versions that store contents of the changes, by hash. */
