@@ -38,7 +38,8 @@ const movedTo = (note: Note, version: string): Note => ({
 /**
  * The note after a turn was pulled. `baseOf`: the hash of a file's base; `null` if there was none.
  * The folder moves to the turn's version only if the pull was complete, because otherwise the next
- * push would replace files of that version that the folder has never had.
+ * push would replace files of that version that the folder has never had. The first pull into a
+ * folder always links it to the turn's version, and notes which files of it the folder lacks.
  */
 export function noteAfterTurn(
   note: Note | null,
@@ -47,7 +48,15 @@ export function noteAfterTurn(
   const { version } = turn;
   const before: Note = note ?? { ...link, version };
   const moves = isComplete(remainder) && version > before.version;
-  const after = moves ? { ...movedTo(before, version), without: [...remainder.excluded] } : before;
+  const isAbsent = (path: string) => turn.includes.files.has(path) && baseOf(path) === null;
+  const absent = [...remainder.kept, ...remainder.excluded].filter(isAbsent);
+  const arrived = new Set(changed);
+  const without = note
+    ? (note.without ?? []).filter((path) => !arrived.has(path))
+    : [...new Set(absent)].sort();
+  const after = moves
+    ? { ...movedTo(before, version), without: [...remainder.excluded] }
+    : { ...before, without };
   const paths = [
     ...remainder.kept,
     ...remainder.excluded,

@@ -321,6 +321,26 @@ export const FURTHER_ROWS: readonly Row[] = [
     conflicts: 2,
   },
   {
+    name: "a file that the first pull of a turn left out is not deleted by the push of its folder",
+    folders: ["site", "site"],
+    sessions: [["site"], ["site"]],
+    operations: [
+      ...[edit("a", "0"), edit(".npmrc", "0"), push(), ask({ b: "t" })],
+      ...[ask({ c: "t" }, { session: 1 }), pull({ folder: 1 }), push(1), ask({}, { session: 1 })],
+      pull({ session: 1, included: ".npmrc" }),
+    ],
+    then: { a: "0", ".npmrc": "0", b: "t", c: "t" },
+  },
+  {
+    name: "a first pull of a turn into a folder with files compares them with the turn's version",
+    folders: ["site", "site"],
+    operations: [
+      ...[edit("a", "0", 1), edit("x", "0", 1), push(1), ask({ a: "t", b: "t" })],
+      ...[edit("a", "0"), edit("x", "u"), edit("y", "u"), pull(), push(), ask({}), pull()],
+    ],
+    then: { a: "t", b: "t", x: "u", y: "u" },
+  },
+  {
     name: "a file of the user against a folder of the team is a conflict",
     operations: [edit("a", "0"), push(), ask({ "lib/x": "t" }), edit("lib", "u"), push(), ask({})],
     then: { a: "0", lib: "u" },

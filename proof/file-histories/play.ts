@@ -156,9 +156,6 @@ class Player {
     turn: { session: number; number: number } | null,
   ): Promise<void> {
     const options = { turn, skipsConflicts, ...(included === undefined ? {} : { included }) };
-    // Files that were never pushed have no known base, so a turn has nothing to compare them with.
-    const { version = 0, files = {} } = this.#state.folders[folder] ?? {};
-    if (turn && version === 0 && Object.keys(files).length > 0) return;
     const expected = predictPull(this.#state, folder, options);
     if (expected.outcome === "open") throw new UndecidedStep();
     const pulled = await this.world.pull(folder, options);

@@ -44,10 +44,13 @@ class Draw {
     private readonly isNormal: boolean,
   ) {}
 
-  /** Some files and a push, so that every history has a version early. A second folder of a context
-   * begins with a pull. */
+  /**
+   * Some files and a push, so that every history has a version early. A second folder of a context
+   * begins with a pull of the version, or later with a pull of a turn.
+   */
   beginningOf(folder: number): Operation[] {
     const isSecond = this.setup.folders.indexOf(this.setup.folders[folder] ?? "") < folder;
+    if (isSecond && this.chance.is(0.2)) return [];
     if (isSecond && (this.isNormal || this.chance.is(0.8)))
       return [{ type: "pull version", folder }];
     const files = PLAIN.slice(0, this.chance.int(1, PLAIN.length));

@@ -1,7 +1,7 @@
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { hashOf } from "../../../cli/contexts/scan";
-import type { ContextManifest, IncludedTurn } from "../../../src/protocol/api/contexts";
+import type { ContextManifest, IncludedTurn, LeftOutFiles } from "../../../src/protocol/api/contexts";
 
 /**
  * A service that has one context and turns that change it, as the contract of contexts describes
@@ -10,7 +10,13 @@ import type { ContextManifest, IncludedTurn } from "../../../src/protocol/api/co
 
 /** The hash of each file by path. */
 export type Tree = ReadonlyMap<string, string>;
-type Version = { readonly id: string; readonly tree: Tree; includes: readonly IncludedTurn[] };
+/** `leftOut`: the left-out files that the push sent. */
+type Version = {
+  readonly id: string;
+  readonly tree: Tree;
+  includes: readonly IncludedTurn[];
+  readonly leftOut: LeftOutFiles;
+};
 type Turn = {
   session: string;
   turn: number;
@@ -163,7 +169,7 @@ export class ContractService {
     return problem(404, "not_found");
   }
 
-  #put({ files, base_version: base, includes = [] }: ContextManifest): Answer {
+  #put({ files, base_version: base, includes = [], left_out: leftOut = [] }: ContextManifest): Answer {
     const tree = new Map(files.map(({ path, sha256 }) => [path, sha256]));
     const newest = this.versions.at(-1) ?? null;
     const isEqual = newest !== null && sameTree(newest.tree, tree);
@@ -173,7 +179,7 @@ export class ContractService {
     const named = new Set(includes.map(({ session }) => session));
     const record = [...(inherited ?? []).filter(({ session }) => !named.has(session)), ...includes];
     if (isEqual) newest.includes = record;
-    else this.versions.push({ id: versionId(this.versions.length), tree, includes: record });
+    else this.versions.push({ id: versionId(this.versions.length), tree, includes: record, leftOut });
     const version = this.versions.at(-1);
     return {
       status: isEqual ? 200 : 201,

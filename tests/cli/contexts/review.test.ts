@@ -173,6 +173,40 @@ describe("pull --review", () => {
     expect((await folder.push()).stdout).toContain("is unchanged");
   });
 
+  describe("of a turn into an empty folder", () => {
+    let empty: LinkedFolder;
+    beforeEach(async () => {
+      empty = await LinkedFolder.create(service.url);
+      const keys = [
+        ["write a.txt?", choose(TAKE)],
+        ["write new.txt?", choose(LEAVE)],
+        ["write page.txt?", choose(LEAVE)],
+      ] as const;
+      await empty.at({ keys }, "pull", "--session", S, "--turn", "1", "--review");
+    });
+    afterEach(() => empty[Symbol.asyncDispose]());
+    const leftOut = () => service.versions.at(-1)?.leftOut;
+
+    it("leaves files that the next push does not delete", async () => {
+      expect(await empty.files()).toEqual({ "a.txt": "a1\n" });
+      await empty.push();
+      expect(leftOut()).toEqual([{ path: "page.txt", sha256: null }]);
+      await empty.pull(S, 1, "--apply");
+      expect(await empty.files()).toEqual({
+        "a.txt": "a1\n",
+        "new.txt": "new\n",
+        "page.txt": AFTER,
+      });
+    });
+
+    it("leaves files that are deleted by a push once they have arrived", async () => {
+      await empty.pull(S, 1, "--apply");
+      await empty.edit({ "page.txt": null });
+      await empty.push();
+      expect(leftOut()).toEqual([]);
+    });
+  });
+
   it("takes the rest at once, or leaves it", async () => {
     await review([["write a.txt?", 2]]);
     expect(await folder.files()).toEqual({
