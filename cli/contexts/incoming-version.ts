@@ -4,7 +4,13 @@ import { CliError, EXIT } from "../exit-codes";
 import { type BaseFiles, withOtherBases } from "./common-base";
 import { ContextFiles } from "./contents";
 import { readContext, sidesOf } from "./context-client";
-import { changesBetween, hashesHere, type IncomingChanges, type LinkedFolder } from "./incoming";
+import {
+  changesBetween,
+  hashesHere,
+  type IncomingChanges,
+  type LinkedFolder,
+  localFirst,
+} from "./incoming";
 import type { Note } from "./note";
 import { noteAfterVersion, sharedEntries } from "./record";
 import { leftOutPathsOf, withLeftOut, withSharedTurns } from "./turn-base";
@@ -45,7 +51,7 @@ export async function incomingVersion(
     sourceName: `${name} ${newest.version}`,
     changes: changesBetween(known, after),
     theirs: reads.fetch,
-    base: reads.fetch,
+    base: localFirst(directory, reads.fetch),
     noteAfter: (remainder) =>
       noteAfterVersion(own, {
         ...{ link, version: newest.version, record, remainder },

@@ -1,8 +1,10 @@
+import path from "node:path";
 import type { BaseFiles, Files } from "./common-base";
 import type { ContentFetcher } from "./context-client";
 import { inspect } from "./directory";
 import type { Note, TakenFile } from "./note";
 import type { Remainder } from "./record";
+import { hashOf, readPlainFile } from "./scan";
 import type { Change } from "./three-way";
 
 /** The files at the service, compared with their base. Includes unchanged files. */
@@ -39,6 +41,19 @@ export async function hashesHere(
   }
   return hashes;
 }
+
+/**
+ * Reads the contents of a base from the folder if its file has them, else from the service. Only
+ * the folder has the contents of a partly taken file.
+ */
+export const localFirst =
+  (directory: string, fetch: ContentFetcher): ContentFetcher =>
+  async (file, hash) => {
+    const entry = await inspect(directory, file);
+    const isHere = entry !== null && "hash" in entry && entry.hash === hash;
+    const read = isHere ? await readPlainFile(path.join(directory, file)) : null;
+    return read?.bytes && hashOf(read.bytes) === hash ? read.bytes : fetch(file, hash);
+  };
 
 /** One change per path of either side: first the paths in `first`, then the others by name. */
 export const changesBetween = (

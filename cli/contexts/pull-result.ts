@@ -1,15 +1,12 @@
-import type { Io } from "../io";
 import type { IncomingChanges, PullResult } from "./incoming";
 import { writeNote } from "./note";
 import type { Change } from "./three-way";
 
-/** Writes the folder's note after a pull, or prints why the pull is not noted. */
+/** Writes the folder's note after a pull. */
 export async function noteResult(
   { directory, incoming }: { directory: string; incoming: IncomingChanges },
   result: PullResult,
-  { stderr }: Pick<Io, "stderr">,
 ): Promise<void> {
-  if (incoming.unnoted !== null) stderr.write(`${incoming.unnoted}\n`);
   const note = incoming.noteAfter(result);
   if (note !== null) await writeNote(directory, note);
 }

@@ -39,7 +39,8 @@ export async function pull(
 ): Promise<ExitCode> {
   if (options.review) requireTerminal(world);
   const incoming = await incomingOf(directory, options, connection);
-  if (incoming.notice !== null) world.stderr.write(`${incoming.notice}\n`);
+  for (const text of [incoming.notice, incoming.unnoted])
+    if (text !== null) world.stderr.write(`${text}\n`);
   const filter = new PullFilter(directory, options.include ?? []);
   if (options.patch) return printPatch(incoming, filter, world);
   const plan = await planOf(directory, incoming.changes, filter);
@@ -68,7 +69,7 @@ export async function pull(
     taken: [],
     changed: pathsOf(applied, plan.triples),
   };
-  await noteResult({ directory, incoming }, result, world);
+  await noteResult({ directory, incoming }, result);
   world.stderr.write(`${incoming.sourceName}: ${resultSummary(counts, conflicts.length)}.\n`);
   return conflicts.length > 0 ? EXIT.config : EXIT.ok;
 }

@@ -121,6 +121,19 @@ describe("pull --review", () => {
     expect((await folder.files())["page.txt"]).toBe(AFTER);
   });
 
+  it("takes single hunks, and --patch prints the rest", async () => {
+    await review([
+      ["write a.txt?", TAKE],
+      ["delete gone.txt?", TAKE],
+      ["write new.txt?", TAKE],
+      ["write page.txt?", HUNKS],
+      ["hunk 1 of 2?", TAKE],
+      ["hunk 2 of 2?", LEAVE],
+    ]);
+    const patch = await folder.pull(S, 1, "--patch");
+    expect([patch.code, patch.stdout.match(/^[-+]\w.*/gm)]).toEqual([0, ["-end", "+END"]]);
+  });
+
   it("takes single hunks, and a further change of the file is a conflict of the next turn", async () => {
     await review([
       ["write a.txt?", TAKE],
@@ -168,6 +181,8 @@ describe("pull --review", () => {
     );
     expect([result.code, (await folder.files())["page.txt"]]).toEqual([0, page("TOP", "end")]);
     await expect(folder.push()).rejects.toThrow("context_changed");
+    const patch = await folder.run("pull", "--patch");
+    expect(patch.stdout.match(/^[-+]\w.*/gm)).toEqual(["-a", "+theirs", "-end", "+END"]);
     const next = await folder.run("pull", "--apply");
     expect([next.code, next.stdout]).toEqual([0, "write\ta.txt\nwrite\tpage.txt\n"]);
     expect((await folder.push()).stdout).toContain("is unchanged");
