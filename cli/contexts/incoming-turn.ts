@@ -22,20 +22,22 @@ import {
   type LinkedFolder,
   localFirst,
 } from "./incoming";
-import type { Note, NotedTurn } from "./note";
+import { type Note, type NotedTurn, noteOf } from "./note";
+import { settledNote } from "./pending-push";
 import { noteAfterTurn, sharedEntries } from "./record";
 import { joinedWith, type KnownFiles, withLeftOut, withSharedTurns } from "./turn-base";
 
 /** Reads the state of a context after a turn, compared with the folder's base. Throws CliError. */
 export async function incomingTurn(
-  { directory, note }: LinkedFolder,
+  { directory, notes }: LinkedFolder,
   requested: RequestedTurn,
   connection: Connection,
 ): Promise<IncomingChanges> {
   const { session, turn } = requested;
-  const found = await changesOf(requested, note, connection);
+  const found = await changesOf(requested, notes.linked, connection);
   const link = { server: connection.server, name: found.context };
-  const own = note?.server === link.server && note.name === link.name ? note : null;
+  const stored = noteOf(notes, link);
+  const own = stored && (await settledNote(stored, connection));
   const reads = new ContextFiles(found.context, connection);
   const state = await reads.stateOf({ session, turn }, found);
   if (state === null)
@@ -59,22 +61,18 @@ export async function incomingTurn(
     ),
     theirs: reads.fetch,
     base: localFirst(directory, reads.fetch),
+    noteBefore: stored,
     noteAfter: (remainder) =>
-      note !== null && own === null
-        ? null // the folder stays linked to its own context
-        : noteAfterTurn(own, {
-            link,
-            turn: { ...turnPlace, includes },
-            remainder,
-            baseOf: baseHash,
-            changed: remainder.changed,
-            isPushed,
-          }),
+      noteAfterTurn(own, {
+        link,
+        turn: { ...turnPlace, includes },
+        remainder,
+        baseOf: baseHash,
+        changed: remainder.changed,
+        isPushed,
+      }),
+    link,
     notice: own && (await moveNotice(own, requested, connection)),
-    unnoted:
-      note !== null && own === null
-        ? `This folder is linked to ${note.name} of ${note.server}, so the pull of ${link.name} is not noted.`
-        : null,
   };
 }
 

@@ -11,7 +11,8 @@ import {
   type LinkedFolder,
   localFirst,
 } from "./incoming";
-import type { Note } from "./note";
+import { type Note, noteOf } from "./note";
+import { settledNote } from "./pending-push";
 import { noteAfterVersion, sharedEntries } from "./record";
 import { leftOutPathsOf, withLeftOut, withSharedTurns } from "./turn-base";
 
@@ -20,18 +21,19 @@ const BASE_PRUNED =
 
 /** Reads the newest version of a context, compared with the folder's version. Throws CliError. */
 export async function incomingVersion(
-  { directory, note }: LinkedFolder,
+  { directory, notes }: LinkedFolder,
   requestedName: string | undefined,
   connection: Connection,
 ): Promise<IncomingChanges> {
-  const name = requestedName ?? note?.name;
+  const name = requestedName ?? notes.linked?.name;
   if (name === undefined)
     throw new CliError(
       EXIT.config,
       "This folder was never pushed. Name the context with --name, or a session with --session.",
     );
   const link = { server: connection.server, name };
-  const own = note?.server === link.server && note.name === name ? note : null;
+  const stored = noteOf(notes, link);
+  const own = stored && (await settledNote(stored, connection));
   const newest = await readContext(name, null, connection);
   const reads = new ContextFiles(name, connection);
   reads.add(newest);
@@ -52,13 +54,14 @@ export async function incomingVersion(
     changes: changesBetween(known, after),
     theirs: reads.fetch,
     base: localFirst(directory, reads.fetch),
+    noteBefore: stored,
+    link,
     noteAfter: (remainder) =>
       noteAfterVersion(own, {
         ...{ link, version: newest.version, record, remainder },
         baseOf: (path) => inCommon.get(path)?.hash ?? null,
       }),
     notice: own !== null && base === null ? BASE_PRUNED : null,
-    unnoted: null,
   };
 }
 

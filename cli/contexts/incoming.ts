@@ -2,7 +2,7 @@ import path from "node:path";
 import type { BaseFiles, Files } from "./common-base";
 import type { ContentFetcher } from "./context-client";
 import { inspect } from "./directory";
-import type { Note, TakenFile } from "./note";
+import type { FolderNotes, Link, Note, TakenFile } from "./note";
 import type { Remainder } from "./record";
 import { hashOf, readPlainFile } from "./scan";
 import type { Change } from "./three-way";
@@ -16,18 +16,20 @@ export type IncomingChanges = {
   theirs: ContentFetcher;
   /** Downloads the contents of the base. */
   base: ContentFetcher;
-  /** The folder's note after the pull; `null` if the pull is not recorded. */
+  /** The folder's note of the context as it was stored before the pull; `null` if it had none. */
+  noteBefore: Note | null;
+  /** The folder's note of the context after the pull; `null` if the pull is not recorded. */
   noteAfter: (result: PullResult) => Note | null;
+  /** The context. */
+  link: Link;
   /** Printed before the plan; `null` if there is nothing to report. */
   notice: string | null;
-  /** Why a pull is not noted; `null` if it is. */
-  unnoted: string | null;
 };
 /** What a pull left over, and the paths that it changed. */
 export type PullResult = Remainder & { changed: readonly string[] };
 
-/** A local folder and its note. `note`: `null` if the folder was never pushed or pulled. */
-export type LinkedFolder = { directory: string; note: Note | null };
+/** A local folder and its notes. */
+export type LinkedFolder = { directory: string; notes: FolderNotes };
 
 /** The hashes of the folder's files at these paths; no entry if there is no plain file. */
 export async function hashesHere(

@@ -5,7 +5,7 @@ import { applySteps } from "./apply";
 import type { IncomingChanges } from "./incoming";
 import { incomingTurn } from "./incoming-turn";
 import { incomingVersion } from "./incoming-version";
-import { readNote } from "./note";
+import { readNotes } from "./note";
 import { printPullExclusions, warnRunAutomatically } from "./exclusions";
 import { printPatch } from "./patch";
 import { PullFilter } from "./path-filter";
@@ -39,8 +39,7 @@ export async function pull(
 ): Promise<ExitCode> {
   if (options.review) requireTerminal(world);
   const incoming = await incomingOf(directory, options, connection);
-  for (const text of [incoming.notice, incoming.unnoted])
-    if (text !== null) world.stderr.write(`${text}\n`);
+  if (incoming.notice !== null) world.stderr.write(`${incoming.notice}\n`);
   const filter = new PullFilter(directory, options.include ?? []);
   if (options.patch) return printPatch(incoming, filter, world);
   const plan = await planOf(directory, incoming.changes, filter);
@@ -83,7 +82,7 @@ async function incomingOf(
   { session, turn = 1, name }: PullOptions,
   connection: Connection,
 ): Promise<IncomingChanges> {
-  const folder = { directory, note: await readNote(directory) };
+  const folder = { directory, notes: await readNotes(directory) };
   return session === undefined
     ? incomingVersion(folder, name, connection)
     : incomingTurn(folder, { session, turn, name }, connection);

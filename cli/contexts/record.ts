@@ -1,15 +1,12 @@
 import type { ContextUpload, IncludedTurn } from "../../src/protocol/api/contexts";
 import { RECORD_LIMITS } from "../../src/protocol/context-limits";
 import { containsTurn, type Files, versionsOf } from "./common-base";
-import type { Note, NotedTurn, TakenFile } from "./note";
+import type { Link, Note, NotedTurn, TakenFile } from "./note";
 
 /** What push and pull write into the folder's note, and what push sends from it. Pure. */
 
 /** Most earlier versions in a note. */
 const MAX_EARLIER = 100;
-
-/** The context that a folder is linked to. */
-export type Link = Pick<Note, "server" | "name">;
 
 /**
  * What a pull did not apply completely.
@@ -251,25 +248,36 @@ export function fittingEntries(entries: readonly IncludedTurn[]): IncludedTurn[]
 }
 
 /**
- * The note after a push. `leftOut`: the left-out paths by session. If the service kept a version of
- * another folder that has the same files, that version may be older than the folder's turns.
+ * The note after a push. `leftOut`: the left-out paths by session. `sent`: the note from which the
+ * push was made. If the service kept a version of another folder that has the same files, that
+ * version may be older than the folder's turns. It also lacks turns that were pulled while the push
+ * ran.
  */
-export function noteAfterPush(
-  note: Note | null,
-  { link, upload, leftOut }: { link: Link; upload: PushedVersion; leftOut: LeftOutBySession },
-): Note {
+export function noteAfterPush(note: Note | null, { link, upload, leftOut, sent }: PushInput): Note {
   if (note === null) return { ...link, version: upload.version };
   const isOfOthers = upload.status === "unchanged" && upload.version !== note.version;
-  const { taken: _, without: __, ...rest } = movedTo(note, upload.version);
+  const { taken: _, without: __, pending: ___, ...rest } = movedTo(note, upload.version);
+  const sentEntries = new Set(sent?.includes?.map((entry) => JSON.stringify(entry)));
   return {
     ...rest,
-    includes: (note.includes ?? []).map((entry) => ({
-      ...entry,
-      left_out: [...(leftOut.get(entry.session) ?? entry.left_out ?? [])],
-      ...(isOfOthers ? { since: upload.version } : {}),
-    })),
+    includes: (note.includes ?? []).map((entry) => {
+      const isSent = sentEntries.has(JSON.stringify(entry));
+      const paths = isSent ? leftOut.get(entry.session) : undefined;
+      return {
+        ...entry,
+        left_out: [...(paths ?? entry.left_out ?? [])],
+        ...(isOfOthers || !isSent ? { since: upload.version } : {}),
+      };
+    }),
   };
 }
+
+type PushInput = {
+  link: Link;
+  upload: PushedVersion;
+  leftOut: LeftOutBySession;
+  sent: Note | null;
+};
 
 type PushedVersion = Pick<ContextUpload, "version" | "status">;
 export type LeftOutBySession = ReadonlyMap<string, readonly string[]>;

@@ -27,6 +27,8 @@ export const exclude = (rules: string | null, folder = 0): Operation => ({
   rules,
 });
 export const push = (folder = 0): Operation => ({ type: "push", folder });
+/** A push whose command is killed before it notes the version. */
+export const killedPush = (folder = 0): Operation => ({ type: "push", folder, isKilled: true });
 export const pull = (options: Partial<Extract<Operation, { type: "pull" }>> = {}): Operation => ({
   type: "pull",
   folder: 0,

@@ -1,4 +1,4 @@
-import { ask, edit, exclude, pull, pullVersion, push, type Row } from "./history-steps";
+import { ask, edit, exclude, killedPush, pull, pullVersion, push, type Row } from "./history-steps";
 
 /** Further histories: left-out files, several sessions and folders. */
 export const FURTHER_ROWS: readonly Row[] = [
@@ -339,6 +339,22 @@ export const FURTHER_ROWS: readonly Row[] = [
       ...[edit("a", "0"), edit("x", "u"), edit("y", "u"), pull(), push(), ask({}), pull()],
     ],
     then: { a: "t", b: "t", x: "u", y: "u" },
+  },
+  {
+    name: "a push that was killed before it was noted is found again by the next push",
+    operations: [
+      ...[edit("a", "0"), push(), ask({ b: "t" }), pull(), edit("a", "1"), killedPush()],
+      ...[edit("a", "2"), push(), ask({ c: "t" }), edit("b", "u"), pull()],
+    ],
+    then: { a: "2", b: "u", c: "t" },
+  },
+  {
+    name: "a push that was killed before it was noted is found again by the next pull",
+    operations: [
+      ...[edit("a", "0"), push(), ask({ b: "t" }), pull(), edit("a", "1"), killedPush()],
+      ...[edit("a", "2"), pullVersion(), ask({ a: "t" }), edit("a", "1"), pull()],
+    ],
+    then: { a: "t", b: "t" },
   },
   {
     name: "a file of the user against a folder of the team is a conflict",

@@ -29,7 +29,7 @@ export class ModelWorld implements World {
     this.#state = { ...this.#state, folders: this.#state.folders.with(folder, changed) };
   }
 
-  async push(folder: number, options: { included?: string } = {}) {
+  async push(folder: number, options: { included?: string; isKilled?: boolean } = {}) {
     const { status, after } = predictPush(this.#state, folder, options);
     this.#state = after;
     return { status };

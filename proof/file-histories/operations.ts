@@ -8,7 +8,8 @@ export type Operation =
   | { type: "edit"; folder: number; path: string; contents: string | null }
   /** Sets the exclusion rules that only this folder has, in `.git/info/exclude`. */
   | { type: "exclude"; folder: number; rules: string | null }
-  | { type: "push"; folder: number; included?: string }
+  /** `isKilled`: the command is killed after the service has stored its version. */
+  | { type: "push"; folder: number; included?: string; isKilled?: true }
   | {
       type: "pull";
       folder: number;

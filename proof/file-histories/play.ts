@@ -3,7 +3,7 @@ import { collide, edited, EXCLUDE_FILE, type Files, sameFiles, sorted } from "./
 import type { History, Operation } from "./operations";
 import { predictAsk, type TeamEdit } from "./predict-ask";
 import { predictPull } from "./predict-pull";
-import { ownMark, predictPush } from "./predict-push";
+import { isLost, ownMark, predictPush } from "./predict-push";
 import { filesOf, markAt, type State, turnOf } from "./state";
 import type { AskOutcome, World } from "./world";
 
@@ -28,6 +28,7 @@ export const startState = ({
     context,
     files: {},
     excludeRules: null,
+    unnoted: 0,
     known: new Map(),
     version: 0,
     hasMoved: false,
@@ -118,10 +119,7 @@ class Player {
     };
   }
 
-  async #exclude({
-    folder: index,
-    rules,
-  }: Extract<Operation, { type: "exclude" }>): Promise<void> {
+  async #exclude({ folder: index, rules }: Extract<Operation, { type: "exclude" }>): Promise<void> {
     const folder = this.#state.folders[index];
     if (!folder) return;
     await this.world.write(index, EXCLUDE_FILE, rules);
@@ -130,7 +128,9 @@ class Player {
   }
 
   async #push({ folder, ...options }: Extract<Operation, { type: "push" }>): Promise<void> {
+    const pushing = this.#state.folders[folder];
     if (isBlind(this.#state, folder)) return;
+    if (pushing && isLost(this.#state, pushing)) throw new UndecidedStep();
     const expected = predictPush(this.#state, folder, options);
     const { status } = await this.world.push(folder, options);
     expectSame("the push", status, expected.status);

@@ -1,6 +1,6 @@
 import { joined, knows, type Mark, mergeCopies } from "./marks";
 import { collide, type Files, ignoreRulesOf, isLeftOut } from "./paths";
-import { ownMark, pathsOf } from "./predict-push";
+import { isLost, ownMark, pathsOf } from "./predict-push";
 import {
   type Folder,
   type MarksByPath,
@@ -32,6 +32,7 @@ export type PullPrediction =
 export function predictPull(state: State, index: number, options: PullOptions): PullPrediction {
   const present = state.folders[index];
   if (!present) throw new Error(`there is no folder ${index}`);
+  if (isLost(state, present)) return { outcome: "open" };
   // It is undefined whether the newest version is newer than a folder that was moved back.
   if (options.turn === null && present.hasMoved) return { outcome: "open" };
   const incoming = incomingOf(state, present, options);
@@ -59,10 +60,9 @@ export function predictPull(state: State, index: number, options: PullOptions): 
     ...folder,
     files,
     known,
+    unnoted: 0,
     version:
-      isComplete || isFirstOfTurn
-        ? Math.max(incoming.version, folder.version)
-        : folder.version,
+      isComplete || isFirstOfTurn ? Math.max(incoming.version, folder.version) : folder.version,
     hasMoved: folder.hasMoved || [...taken.values()].some(({ isMove }) => isMove),
     records: options.turn === null && !isComplete ? folder.records : incoming.records,
   };

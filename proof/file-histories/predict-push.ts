@@ -2,7 +2,14 @@ import { joined, mark, type Mark } from "./marks";
 import { type Files, ignoreRulesOf, isLeftOut, sameFiles } from "./paths";
 import { filesOf, type Folder, markAt, mergedRecords, type State, type Version } from "./state";
 
-export type PushOptions = { included?: string };
+export type PushOptions = { included?: string; isKilled?: boolean };
+
+/**
+ * Whether the folder's last push was killed before it was noted, and others have pushed since. Then
+ * the folder cannot find its version again, and the model decides nothing.
+ */
+export const isLost = ({ contexts }: State, { context, unnoted }: Folder): boolean =>
+  unnoted !== 0 && contexts.get(context)?.at(-1)?.number !== unnoted;
 
 /** `empty`: the folder has no files to push. `refused`: others pushed a version meanwhile. */
 export type PushPrediction = {
@@ -26,7 +33,7 @@ export const pathsOf = (...maps: readonly (ReadonlyMap<string, unknown> | Files)
 export function predictPush(
   state: State,
   index: number,
-  { included }: PushOptions,
+  { included, isKilled = false }: PushOptions,
 ): PushPrediction {
   const folder = state.folders[index];
   if (!folder) throw new Error(`there is no folder ${index}`);
@@ -54,6 +61,7 @@ export function predictPush(
     ...folder,
     known: new Map([...folder.known, ...known]),
     version: version.number,
+    unnoted: isKilled && !isUnchanged ? version.number : 0,
     hasMoved: false,
     records,
   };

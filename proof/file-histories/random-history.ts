@@ -89,6 +89,7 @@ class Draw {
           type: "push",
           folder,
           ...(this.#rarely(0.08) ? { included: chance.pick(OFTEN_LEFT_OUT) } : {}),
+          ...(chance.is(0.1) ? { isKilled: true as const } : {}),
         };
       case "pull":
         return { type: "pull", folder, session, back: this.#back(), ...this.#pullOptions() };

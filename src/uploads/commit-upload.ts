@@ -153,10 +153,7 @@ async function recordOf(
 type StoredRecord = { entries: Includes; leftOut: LeftOutFiles };
 
 /** The text of a record with what a client sent. `tree`: the files of the version. */
-const combined = (
-  before: StoredRecord,
-  { includes, leftOut, tree }: SentRecord & { tree: Tree },
-) =>
+const combined = (before: StoredRecord, { includes, leftOut, tree }: SentRecord & { tree: Tree }) =>
   encodeRecord(
     combineRecords(before.entries, includes),
     combineLeftOut(before.leftOut, leftOut, tree),

@@ -20,19 +20,21 @@ describe("a pull of a turn into a folder that is linked to another context", () 
     return await runAt({ cwd: folder.root }, "pull", "--server", service.url, ...OF_TURN, ...args);
   };
 
-  it.each([{ args: ["--apply"] }, { args: [] }])("is refused without --name: $args", async ({ args }) => {
-    await expect(pull(...args)).rejects.toThrow(
-      "This folder is linked to docs, and turn 1 has the contexts site. Choose one with --name.",
-    );
-    expect(await folder.files()).toEqual({});
-  });
+  it.each([{ args: ["--apply"] }, { args: [] }])(
+    "is refused without --name: $args",
+    async ({ args }) => {
+      await expect(pull(...args)).rejects.toThrow(
+        "This folder is linked to docs, and turn 1 has the contexts site. Choose one with --name.",
+      );
+      expect(await folder.files()).toEqual({});
+    },
+  );
 
   it.each([
     { args: ["--apply"], files: { "a.txt": "a1", "b.txt": "b" } },
     { args: [], files: {} },
-  ])("says with --name, before it writes, that it is not noted: $args", async ({ args, files }) => {
-    const { screen } = await pull("--name", "site", ...args);
-    expect(screen.split("\n")[0]).toContain("is linked to docs");
+  ])("takes the context that --name names: $args", async ({ args, files }) => {
+    await pull("--name", "site", ...args);
     expect(await folder.files()).toEqual(files);
   });
 });
