@@ -25,7 +25,13 @@ import {
 import { type Note, type NotedTurn, noteOf } from "./note";
 import { settledNote } from "./pending-push";
 import { noteAfterTurn, sharedEntries } from "./record";
-import { joinedWith, type KnownFiles, withLeftOut, withSharedTurns } from "./turn-base";
+import {
+  joinedWith,
+  type KnownFiles,
+  leftOutPathsOf,
+  withLeftOut,
+  withSharedTurns,
+} from "./turn-base";
 
 /** Reads the state of a context after a turn, compared with the folder's base. Throws CliError. */
 export async function incomingTurn(
@@ -47,6 +53,8 @@ export async function incomingTurn(
     );
   const reading = { directory, reads, state, session };
   const base = own === null ? await assumedBase(directory, state) : await baseOf(own, reading);
+  // Files that another folder only excludes are not deleted here.
+  for (const path of await unseenPaths(base, { session, turn }, reading)) base.delete(path);
   const entries = (await reads.version(state.version))?.includes ?? [];
   const turnPlace = { session, turn, version: state.version };
   const includes = { entries, files: state.versionFiles };
@@ -77,6 +85,26 @@ export async function incomingTurn(
 }
 
 type Reading = { directory: string; reads: ContextFiles; state: StateFiles; session: string };
+
+/**
+ * Paths of the base that the session has never had: both the version of the turn and the version in
+ * which the session first used the context left them out.
+ */
+async function unseenPaths(
+  base: BaseFiles,
+  { session, turn }: { session: string; turn: number },
+  { reads, state }: Reading,
+): Promise<string[]> {
+  const ofTurn = await reads.version(state.version);
+  const absent = [...(ofTurn ? leftOutPathsOf(ofTurn) : [])].filter(
+    (path) => base.has(path) && !state.files.has(path),
+  );
+  if (absent.length === 0) return [];
+  const version = (await reads.firstVersion(session, turn)) ?? state.version;
+  const first = await reads.version(version);
+  const leftOut = first ? leftOutPathsOf(first) : new Set();
+  return absent.filter((path) => leftOut.has(path));
+}
 
 /** The base of a linked folder. */
 async function baseOf(note: Note, reading: Reading): Promise<BaseFiles> {

@@ -47,7 +47,9 @@ export async function incomingVersion(
   );
   const inCommon = new Map(known);
   // Files that another folder only excludes are not deleted there.
-  for (const path of leftOutPathsOf(newest)) known.delete(path);
+  const leftOutByTurn = (newest.includes ?? []).flatMap((entry) => entry.left_out ?? []);
+  for (const path of [...leftOutPathsOf(newest), ...leftOutByTurn])
+    if (!after.has(path)) known.delete(path);
   const record = { entries: newest.includes ?? [], files: after };
   return {
     sourceName: `${name} ${newest.version}`,

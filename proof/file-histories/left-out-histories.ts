@@ -341,6 +341,25 @@ export const FURTHER_ROWS: readonly Row[] = [
     then: { a: "t", b: "t", x: "u", y: "u" },
   },
   {
+    name: "a file that one folder left out is not deleted by the pull of a turn that never had it",
+    folders: ["site", "site"],
+    operations: [
+      ...[edit("a", "0", 1), edit("b", "0", 1), push(1), pullVersion(), exclude("b\n", 1)],
+      ...[push(1), ask({ a: "t" }), pull()],
+    ],
+    then: { a: "t", b: "0" },
+  },
+  {
+    name: "a file of a turn that one folder left out is not deleted by the pull of its version",
+    folders: ["site", "site"],
+    operations: [
+      ...[edit(".gitignore", "dist/\n", 1), push(1)],
+      ...[ask({ ".gitignore": "*.log\n", "dist/a": "t" }), pull(), pull({ folder: 1 })],
+      ...[push(1), pullVersion()],
+    ],
+    then: { ".gitignore": "*.log\n", "dist/a": "t" },
+  },
+  {
     name: "a push that was killed before it was noted is found again by the next push",
     operations: [
       ...[edit("a", "0"), push(), ask({ b: "t" }), pull(), edit("a", "1"), killedPush()],
