@@ -26,9 +26,9 @@ import { type Note, type NotedTurn, noteOf } from "./note";
 import { settledNote } from "./pending-push";
 import { noteAfterTurn, sharedEntries } from "./record";
 import {
+  excludedPathsOf,
   joinedWith,
   type KnownFiles,
-  leftOutPathsOf,
   withLeftOut,
   withSharedTurns,
 } from "./turn-base";
@@ -96,13 +96,13 @@ async function unseenPaths(
   { reads, state }: Reading,
 ): Promise<string[]> {
   const ofTurn = await reads.version(state.version);
-  const absent = [...(ofTurn ? leftOutPathsOf(ofTurn) : [])].filter(
+  const absent = [...(ofTurn ? excludedPathsOf(ofTurn) : [])].filter(
     (path) => base.has(path) && !state.files.has(path),
   );
   if (absent.length === 0) return [];
   const version = (await reads.firstVersion(session, turn)) ?? state.version;
   const first = await reads.version(version);
-  const leftOut = first ? leftOutPathsOf(first) : new Set();
+  const leftOut = first ? excludedPathsOf(first) : new Set();
   return absent.filter((path) => leftOut.has(path));
 }
 

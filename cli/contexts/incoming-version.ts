@@ -14,7 +14,7 @@ import {
 import { type Note, noteOf } from "./note";
 import { settledNote } from "./pending-push";
 import { noteAfterVersion, sharedEntries } from "./record";
-import { leftOutPathsOf, withLeftOut, withSharedTurns } from "./turn-base";
+import { excludedPathsOf, withLeftOut, withSharedTurns } from "./turn-base";
 
 const BASE_PRUNED =
   "The service no longer has the version of the last push or pull. Each file that differs is a conflict, and files deleted there stay here.";
@@ -47,9 +47,7 @@ export async function incomingVersion(
   );
   const inCommon = new Map(known);
   // Files that another folder only excludes are not deleted there.
-  const leftOutByTurn = (newest.includes ?? []).flatMap((entry) => entry.left_out ?? []);
-  for (const path of [...leftOutPathsOf(newest), ...leftOutByTurn])
-    if (!after.has(path)) known.delete(path);
+  for (const path of excludedPathsOf(newest)) known.delete(path);
   const record = { entries: newest.includes ?? [], files: after };
   return {
     sourceName: `${name} ${newest.version}`,

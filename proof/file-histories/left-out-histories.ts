@@ -360,6 +360,17 @@ export const FURTHER_ROWS: readonly Row[] = [
     then: { ".gitignore": "*.log\n", "dist/a": "t" },
   },
   {
+    name: "a file of a turn that one folder left out is not deleted by the pull of another session",
+    folders: ["site", "site"],
+    sessions: [["site"], ["site"]],
+    operations: [
+      ...[edit(".gitignore", "dist/\n", 1), push(1)],
+      ...[ask({ ".gitignore": "*.log\n", "dist/a": "t" }), pull(), pull({ folder: 1 })],
+      ...[push(1), ask({ c: "t" }, { session: 1 }), pull({ session: 1 })],
+    ],
+    then: { ".gitignore": "*.log\n", "dist/a": "t", c: "t" },
+  },
+  {
     name: "a push that was killed before it was noted is found again by the next push",
     operations: [
       ...[edit("a", "0"), push(), ask({ b: "t" }), pull(), edit("a", "1"), killedPush()],
