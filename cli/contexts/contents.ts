@@ -98,6 +98,8 @@ export class ContextFiles {
   }
 
   #addSource(path: string, hash: string, fetch: ContentFetcher): void {
-    this.#sources.set(hash, [...(this.#sources.get(hash) ?? []), { path, fetch }]);
+    const sources = this.#sources.get(hash);
+    if (sources) sources.push({ path, fetch });
+    else this.#sources.set(hash, [{ path, fetch }]);
   }
 }

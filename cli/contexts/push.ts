@@ -38,8 +38,6 @@ export async function push(
   const notes = await readNotes(directory);
   const name = options.name ?? notes.linked?.name ?? nameOf(directory);
   const link = { server: connection.server, name };
-  const stored = noteOf(notes, link);
-  const note = stored && (await settledNote(stored, connection));
   const scanned = await scan(directory, options.include ?? []);
   printExclusions(scanned.exclusions, world);
   if (scanned.exclusions.some(({ reason }) => reason === "may hold secrets"))
@@ -51,6 +49,8 @@ export async function push(
   }
   if (scanned.files.length === 0 && !options.allowEmpty)
     throw new CliError(EXIT.config, `${directory} has no files to push.`);
+  const stored = noteOf(notes, link);
+  const note = stored && (await settledNote(stored, connection));
   const record = await recordOf(
     { directory, note, name, scanned, include: options.include ?? [] },
     connection,
@@ -59,13 +59,13 @@ export async function push(
   const base = options.force ? undefined : (note?.version ?? options.base);
   const line = progressLine(world);
   const input = {
-    files: scanned.files,
+    files: record.files,
     base,
     includes: record.includes,
     leftOut: base === undefined ? [] : record.leftOutFiles,
     onProgress: line.show,
   };
-  const sent = note && withPending(note, { files: scanned.files, leftOut: record.leftOut });
+  const sent = note && withPending(note, record);
   if (sent) await writeNote(directory, sent, { links: false });
   const upload = await uploadContext(name, input, connection).finally(line.clear);
   // another command may have changed the note meanwhile
