@@ -24,7 +24,8 @@ import {
 } from "./incoming";
 import { type Note, type NotedTurn, noteOf } from "./note";
 import { settledNote } from "./pending-push";
-import { noteAfterTurn, sharedEntries } from "./record";
+import { noteAfterTurn } from "./record";
+import { sharedEntries } from "./shared-entries";
 import {
   excludedPathsOf,
   joinedWith,

@@ -13,7 +13,8 @@ import {
 } from "./incoming";
 import { type Note, noteOf } from "./note";
 import { settledNote } from "./pending-push";
-import { noteAfterVersion, sharedEntries } from "./record";
+import { noteAfterVersion } from "./record";
+import { sharedEntries } from "./shared-entries";
 import { excludedPathsOf, withLeftOut, withSharedTurns } from "./turn-base";
 
 const BASE_PRUNED =

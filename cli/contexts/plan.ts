@@ -77,9 +77,7 @@ export function caseGroupsIn(changes: readonly Change[]): CaseGroup[] {
     groups.set(key, group);
     (theirs === null ? group.deleted : group.kept).push(path);
   }
-  return [...groups.values()].filter(
-    ({ deleted, kept }) => deleted.length > 0 && kept.length > 0,
-  );
+  return [...groups.values()].filter(({ deleted, kept }) => deleted.length > 0 && kept.length > 0);
 }
 
 /**

@@ -29,8 +29,8 @@ type RecordInput = {
 const STATES_AT_ONCE = 4;
 
 /**
- * `files`: the files to send. `leftOut`: the left-out paths by session. `leftOutFiles`: the left-out
- * files of the folder's version. `unsent`: sessions whose entries are too large.
+ * `files`: the files to send. `leftOut`: the left-out paths by session. `leftOutFiles`: the
+ * left-out files of the folder's version. `unsent`: sessions whose entries are too large.
  */
 export type PushRecord = {
   files: LocalFile[];

@@ -30,8 +30,8 @@ const entryOf = ({ includes = [] }: Context, session: string) =>
   includes.find((entry) => entry.session === session);
 
 /**
- * What a folder has in common with the service. `isPushed`: whether the folder's version has a later
- * state of a file than the pulled turn.
+ * What a folder has in common with the service. `isPushed`: whether the folder's version has a
+ * later state of a file than the pulled turn.
  */
 export type KnownFiles = { base: BaseFiles; isPushed: (path: string) => boolean };
 

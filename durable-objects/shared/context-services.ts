@@ -9,8 +9,8 @@ import { defaultStoredBytes, reportStored, storedBySession } from "../../d1/stor
 import { ExpectedBlobs } from "../../src/uploads/expected-blobs";
 import { MemoryBudget } from "../../src/uploads/memory-budget";
 import { spareMemoryOf } from "../../src/uploads/spare-memory";
-import { newVersionId } from "../../src/uploads/version-id";
 import type { Env } from "../../src/env";
+import { newVersionId } from "./version-id";
 
 /** What all uploads of an isolate share. */
 export const sharedByUploads = () => ({

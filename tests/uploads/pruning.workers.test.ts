@@ -66,7 +66,7 @@ describe("a replaced version", () => {
   it("stays as long as an open upload depends on its contents", async () => {
     const site = new VersionShelf("relied");
     const first = await site.push({ "a.txt": "old", "b.txt": "old too" });
-    // An upload that began before the newest version starts again, so the other upload begins first.
+    // An upload that is older than the newest version starts again, so the other one begins first.
     await site.beginUpload({ "c.txt": "another's" });
     site.now += 1;
     const files = { "a.txt": "old", "b.txt": "mine" };

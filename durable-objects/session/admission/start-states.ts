@@ -119,7 +119,8 @@ async function merge(
   const upload = await reader.open(tenant, name, version);
   if (!upload) throw new Error("a pinned version of a context cannot be opened");
   const ours = await reader.open(tenant, name, parent.version);
-  // Only trees stay in memory: a trace of many pulls reads about ten versions of up to 10,000 files.
+  // Only trees stay in memory: a trace of many pulls reads about ten versions, each of up to
+  // 10,000 files.
   const trees = new Map<string, Promise<Tree | null>>([
     [version, Promise.resolve(upload.tree)],
     [parent.version, Promise.resolve(ours?.tree ?? null)],

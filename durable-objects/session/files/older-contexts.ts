@@ -22,7 +22,10 @@ export class OlderContexts {
     this.#contexts = contexts;
   }
 
-  /** A version. Concurrent callers share one load. Throws `FileError` if it cannot be read now, or was erased. */
+  /**
+   * A version. Concurrent callers share one load. Throws `FileError` if the version cannot be read
+   * now, or was erased.
+   */
   async open(pin: Pin): Promise<OlderContext> {
     const key = `${pin.name} ${pin.version}`;
     const context = this.#open.get(key) ?? this.#load(pin);

@@ -117,11 +117,11 @@ export class TurnTrees {
 
   #sharedLoad(ancestors: Ancestors, place: TurnTree): Promise<LoadedTree> {
     const key = keyOf(place);
-    const running = this.#loading.get(key);
-    if (running) return running;
-    const loading = this.#load(ancestors, place).finally(() => {
-      if (this.#loading.get(key) === loading) this.#loading.delete(key);
-    });
+    const loading =
+      this.#loading.get(key) ??
+      this.#load(ancestors, place).finally(() => {
+        if (this.#loading.get(key) === loading) this.#loading.delete(key);
+      });
     this.#loading.set(key, loading);
     return loading;
   }

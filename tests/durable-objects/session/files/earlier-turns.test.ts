@@ -182,7 +182,9 @@ describe("a conversation of 12 turns, in which the user pushes a version before 
       const failed = await Promise.allSettled(reads.map((path) => files.read(path)));
       expect(failed.map(({ status }) => status)).toEqual(reads.map(() => "rejected"));
       shelf.isDown = false;
-      const texts = await Promise.all(reads.map(async (path) => decoder.decode(await files.read(path))));
+      const texts = await Promise.all(
+        reads.map(async (path) => decoder.decode(await files.read(path))),
+      );
       expect(texts.slice(0, 3)).toEqual(["user 2", "user 3", "user 4"]);
     });
     const opened = shelf.opened.filter((version) => version !== "v12");

@@ -1,7 +1,7 @@
 import { decodeTime } from "ulid";
 import { expect, it } from "vitest";
-import { VERSION_ID } from "../../src/protocol/api/contexts";
-import { newVersionId } from "../../src/uploads/version-id";
+import { VERSION_ID } from "../../../src/protocol/api/contexts";
+import { newVersionId } from "../../../durable-objects/shared/version-id";
 
 const NOW = Date.UTC(2026, 0, 1);
 const LAST = "z".repeat(16);
