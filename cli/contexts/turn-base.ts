@@ -83,6 +83,17 @@ export const leftOutPathsOf = ({ left_out: files = [] }: Context): ReadonlySet<s
   new Set(files.map(({ path }) => path));
 
 /**
+ * The paths that a version lacks only because its folder excludes them: files of older versions,
+ * and files of turns.
+ */
+export function excludedPathsOf(context: Context): ReadonlySet<string> {
+  const ofTurns = (context.includes ?? []).flatMap((entry) => entry.left_out ?? []);
+  const paths = new Set([...leftOutPathsOf(context), ...ofTurns]);
+  for (const { path } of context.tree) paths.delete(path);
+  return paths;
+}
+
+/**
  * Adds the files that a version left out, with their last contents: the folder may still have them.
  */
 export function withLeftOut(
