@@ -8,7 +8,7 @@ import {
 import { plural } from "../../src/describe/figures";
 import { readContextIfAny } from "../contexts/context-client";
 import { toDirectory } from "../contexts/directory";
-import { readNote } from "../contexts/note";
+import { type Note, readNotes } from "../contexts/note";
 import { push } from "../contexts/push";
 import type { Connection } from "../credentials/connection";
 import { CliError, EXIT } from "../exit-codes";
@@ -114,6 +114,16 @@ function requireDistinct(given: readonly (WithFolder & { directory: string })[])
   }
 }
 
+/**
+ * The note of the folder's context at a service: of the linked context, or else of the context that
+ * was pushed or pulled last there. `null` if there is none.
+ */
+async function noteAt(server: string, directory: string): Promise<Note | null> {
+  const { linked, others } = await readNotes(directory);
+  if (linked?.server === server) return linked;
+  return others.findLast((note) => note.server === server) ?? null;
+}
+
 /** Throws CliError if two folders are linked to one context: one push would replace the other. */
 async function requireDistinctContexts(
   typedOf: ReadonlyMap<string, string>,
@@ -121,8 +131,8 @@ async function requireDistinctContexts(
 ): Promise<void> {
   const linked = new Map<string, string>();
   for (const [directory, typed] of typedOf) {
-    const note = await readNote(directory);
-    if (note?.server !== server) continue;
+    const note = await noteAt(server, directory);
+    if (note === null) continue;
     const other = linked.get(note.name);
     if (other !== undefined)
       throw new CliError(
@@ -206,9 +216,8 @@ async function pushFolder(
   connection: Connection,
   io: SharingIo,
 ): Promise<string> {
-  const note = await readNote(directory);
-  const isLinked = note?.server === connection.server;
-  const place = isLinked ? { name: note.name } : await newContext(directory, connection, io);
+  const note = await noteAt(connection.server, directory);
+  const place = note ? { name: note.name } : await newContext(directory, connection, io);
   const options = { ...place, allowEmpty: isWritable };
   const upload = await push(directory, options, connection, io);
   const name = upload?.name ?? place.name;

@@ -87,25 +87,25 @@ async function contentsOf(directory: string, folder: string): Promise<BlockingEn
 
 /** Whether two paths that differ only in case are the same file on this machine's disk. */
 export async function isSameFile(directory: string, one: string, other: string): Promise<boolean> {
-  const [onesParts, othersParts] = [one.split("/"), other.split("/")];
-  for (let depth = 1; depth <= onesParts.length; depth += 1) {
-    const [here, there] = await Promise.all([
-      identityOf(directory, onesParts, depth),
-      identityOf(directory, othersParts, depth),
-    ]);
-    if (here === null || here !== there) return false;
-  }
-  return true;
+  const [here, there] = await Promise.all([
+    identityOf(directory, one),
+    identityOf(directory, other),
+  ]);
+  return here !== null && here === there;
 }
 
-/** The identity of a file or folder on this machine; `null` if it does not exist. */
-async function identityOf(
-  directory: string,
-  parts: readonly string[],
-  depth: number,
-): Promise<string | null> {
-  const entry = await lstat(path.join(directory, ...parts.slice(0, depth)), { bigint: true }).catch(
-    () => null,
-  );
-  return entry && `${entry.dev}:${entry.ino}`;
+/**
+ * The identity of a file and of its folders on this machine; `null` if the file does not exist. Two
+ * paths that differ only in case have the same identity if they are the same file.
+ */
+export async function identityOf(directory: string, filePath: string): Promise<string | null> {
+  const parts = filePath.split("/");
+  const identities: string[] = [];
+  for (let depth = 1; depth <= parts.length; depth += 1) {
+    const place = path.join(directory, ...parts.slice(0, depth));
+    const entry = await lstat(place, { bigint: true }).catch(() => null);
+    if (entry === null) return null;
+    identities.push(`${entry.dev}:${entry.ino}`);
+  }
+  return identities.join("/");
 }

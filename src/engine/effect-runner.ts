@@ -119,8 +119,8 @@ export class EffectRunner {
     { resumed, signal, acquireSlot, holdMemory }: EffectContext,
   ): Promise<() => void> {
     if (effect.type === "tool_call") {
-      await this.#performer.performTool(effect, signal, acquireSlot);
-      return () => {};
+      const report = await this.#performer.performTool(effect, signal, acquireSlot);
+      return report ?? (() => {});
     }
     if (effect.type === "tool_listing") {
       await this.#performer.listTools(effect, signal);

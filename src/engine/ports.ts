@@ -166,9 +166,13 @@ export type Performer = {
   resumeCall(effect: ModelCallEffect): PreparedCall | null;
   /**
    * Runs one of an agent's own tools, from its logged start to its logged end. Acquires a slot only
-   * if the tool calls a server.
+   * if the tool calls a server. If the service lost the call, returns the function that reports it.
    */
-  performTool(effect: ToolCallEffect, signal: AbortSignal, acquireSlot: AcquireSlot): Promise<void>;
+  performTool(
+    effect: ToolCallEffect,
+    signal: AbortSignal,
+    acquireSlot: AcquireSlot,
+  ): Promise<(() => void) | undefined>;
   /**
    * Lists the tools of an agent's servers, and reports them to the rules. Its requests have
    * separate slots.

@@ -46,7 +46,8 @@ export async function* readReply(
   let lastWait: ReturnType<typeof setTimeout> | undefined;
   try {
     for await (const chunk of chunks) {
-      clearTimeout(lastWait);
+      // a call without a timer costs more than this check, and comes with every chunk
+      if (lastWait !== undefined) clearTimeout(lastWait);
       // `yield*` would add an iterator per event
       for (const event of decoder.push(chunk)) yield event;
       if (decoder.isOver?.()) return;
@@ -55,7 +56,7 @@ export async function* readReply(
   } catch (error) {
     if (!decoder.isComplete()) throw error;
   } finally {
-    clearTimeout(lastWait);
+    if (lastWait !== undefined) clearTimeout(lastWait);
   }
 }
 

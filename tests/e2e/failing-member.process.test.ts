@@ -19,6 +19,11 @@ const MODELS = {
   good,
   "fails-500": alwaysFails(500),
   resets: cutAfter(0, good),
+  "breaks-text": cutAfter(
+    3,
+    paced({ ttftMs: 200, tokensPerSecond: 200 }, () => ({ text: ANSWER })),
+  ),
+  "breaks-call": cutAfter(3, good),
   "retry-after-60": alwaysFails(503, { retryAfter: 60 }),
   "limited-60": alwaysFails(429, { retryAfter: 60 }),
   "cut-once": inOrder(cutAfter(3, good), good),
@@ -49,6 +54,8 @@ beforeAll(async () => {
 it.each([
   { name: "always answers HTTP 500", model: "fails-500" },
   { name: "resets every connection", model: "resets" },
+  { name: "breaks every text after some words", model: "breaks-text" },
+  { name: "breaks every answer after some words", model: "breaks-call" },
   { name: "asks for 60 s with HTTP 503", model: "retry-after-60" },
   { name: "asks for 60 s with HTTP 429", model: "limited-60" },
 ] as const)(

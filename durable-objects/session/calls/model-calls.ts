@@ -193,7 +193,7 @@ export class ModelCalls implements Performer {
     effect: ToolCallEffect,
     signal: AbortSignal,
     acquireSlot: AcquireSlot,
-  ): Promise<void> {
+  ): Promise<(() => void) | undefined> {
     return this.#tools.perform(effect, signal, acquireSlot);
   }
 

@@ -1,4 +1,5 @@
 import type { Env } from "../../../src/env";
+import { RelayLostError } from "../../../src/tools/relay-lost";
 import { FAILURE_HEADER, INSTANCE_HEADER } from "../../relay/relay-api";
 
 /** A relay that does not say within this time which instance it is counts as not lost. */
@@ -7,8 +8,8 @@ const INSTANCE_LIMIT_MS = 2_000;
 /** The relay of one call. */
 export type CallRelay = {
   /**
-   * Sends a request through the relay. Throws the error of the relay's own `fetch`, or the error of
-   * the relay.
+   * Sends a request through the relay. Throws the error of the relay's own `fetch`, or
+   * `RelayLostError`.
    */
   fetch: typeof fetch;
   /**
@@ -17,6 +18,9 @@ export type CallRelay = {
    */
   wasLost(): Promise<boolean>;
 };
+
+const messageOf = (error: unknown): string =>
+  error instanceof Error ? error.message : "the relay was lost";
 
 /** The relays of a session. A relay is created by its first request. */
 export class Relays {
@@ -48,7 +52,8 @@ export class Relays {
           .fetch(input, init)
           .catch((error: unknown) => {
             isLost = init?.signal?.aborted !== true;
-            throw error;
+            if (!isLost) throw error;
+            throw new RelayLostError(messageOf(error), { cause: error });
           });
         instance = response.headers.get(INSTANCE_HEADER);
         const failure = response.headers.get(FAILURE_HEADER);

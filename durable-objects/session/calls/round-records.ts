@@ -1,4 +1,5 @@
 import { type RenderInput, type RoundRecord, renderRecords } from "../../../src/agents/records";
+import { NOTHING_PLANNED } from "../../../src/agents/planned-calls";
 import type { Team } from "../../../src/config/team";
 import { eventsOf, runningTurn, type SessionState, type Step } from "../../../src/coordination";
 import type { EventOf, SessionEvent } from "../../../src/protocol/events";
@@ -49,18 +50,19 @@ export class RoundRecords {
       cut: texts.cut ?? null,
       summary: texts.summary ?? null,
       planned: events.flatMap((event) =>
-        event.type === "presentation.started" ? [this.#planned(event)] : [],
+        event.type === "presentation.started" ? [this.#planned(first.before, event)] : [],
       ),
     });
   }
 
-  #planned({
-    turn,
-    attempt,
-    agent: id,
-  }: EventOf<"presentation.started">): RenderInput["planned"][number] {
+  #planned(
+    before: SessionState,
+    { turn, attempt, agent: id }: EventOf<"presentation.started">,
+  ): RenderInput["planned"][number] {
     const { team, log, calls } = this.#options;
     const agent = team.agents.findIndex((member) => member.id === id);
+    // without planning mode no call was planned, and a search would read the whole turn
+    if (runningTurn(before)?.rules.planning_mode === false) return { agent, ...NOTHING_PLANNED };
     return { agent, ...plannedCalls(log, calls, { turn, attempt, agent, id }) };
   }
 

@@ -28,7 +28,8 @@ import {
 import type { AgentFiles, StagedChanges } from "../../../src/workspace/agent-files";
 import { withoutChanges } from "../../../src/workspace/audit-trail";
 import { FileError } from "../../../src/workspace/types";
-import { logError } from "../../../src/redaction/log";
+import { logError, logInfo } from "../../../src/redaction/log";
+import { isRelayLost } from "../../../src/tools/relay-lost";
 import { isPlatformFault } from "../platform-fault";
 import type { Team } from "../../../src/config/team";
 import type { CallStore } from "../calls/call-store";
@@ -83,9 +84,26 @@ export class AgentTools {
 
   /**
    * Performs a call. A call that uses files waits for the agent's earlier calls; a call to a server
-   * also waits for a slot. Throws `signal.reason`, and faults of the platform.
+   * also waits for a slot. If the call's relay was lost, returns a function that reports the call
+   * as interrupted. Throws `signal.reason`, and faults of the platform.
    */
   async perform(
+    effect: ToolCallEffect,
+    signal: AbortSignal,
+    acquireSlot: AcquireSlot,
+  ): Promise<(() => void) | undefined> {
+    const { session, sessionId } = this.#options;
+    try {
+      await this.#performInOrder(effect, signal, acquireSlot);
+      return undefined;
+    } catch (error) {
+      if (signal.aborted || !isRelayLost(error)) throw error;
+      logInfo(`a relay was lost during the tool ${effect.name}`, sessionId);
+      return () => void session.handle({ type: "effect_interrupted", effect: effect.id });
+    }
+  }
+
+  async #performInOrder(
     effect: ToolCallEffect,
     signal: AbortSignal,
     acquireSlot: AcquireSlot,
@@ -244,7 +262,7 @@ export class AgentTools {
     try {
       return await tool.run(args.value, context);
     } catch (error) {
-      if (signal.aborted || isPlatformFault(error)) throw error;
+      if (signal.aborted || isRelayLost(error) || isPlatformFault(error)) throw error;
       logError(`the tool ${tool.spec.name} failed unexpectedly`, sessionId, error);
       return toolFaultResult(tool);
     }

@@ -11,6 +11,7 @@ import {
   TurnRequestSchema,
 } from "../../protocol/api";
 import { runLinks } from "../../protocol/paths";
+import { TURN_LIST_OPERATION } from "./turn-tree";
 import type { App, Call } from "../api-env";
 import { openStream, preferredForm, withWarnings } from "./streams";
 import { ApiError, type ErrorCode, type Fault } from "../errors";
@@ -105,7 +106,7 @@ const TURN_OPERATION: Operation = {
 /** Routes that start a session with its first turn, or the next turn of a session. */
 export function runRoutes(app: App): void {
   route(app, "/api/runs", { post: RUN_OPERATION });
-  route(app, "/api/sessions/{id}/turns", { post: TURN_OPERATION });
+  route(app, "/api/sessions/{id}/turns", { get: TURN_LIST_OPERATION, post: TURN_OPERATION });
 }
 
 async function createRun(context: Call): Promise<Response> {

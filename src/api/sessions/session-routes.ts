@@ -6,6 +6,7 @@ import { sessionFileRoutes } from "./session-file-routes";
 import { sessionListRoutes } from "./session-list";
 import { statusRoutes } from "./sessions";
 import { turnChangeRoutes } from "./turn-changes";
+import { headRoutes } from "./turn-tree";
 
 /** All routes of sessions and their turns. */
 export function sessionRoutes(app: App): void {
@@ -14,6 +15,7 @@ export function sessionRoutes(app: App): void {
   statusRoutes(app);
   sessionFileRoutes(app);
   turnChangeRoutes(app);
+  headRoutes(app);
   ticketRoutes(app);
   eventRoutes(app);
 }

@@ -3,6 +3,7 @@ import { Breakers, breakerMessage } from "../breaker";
 import { argumentProblem } from "../parameters";
 import { withoutPresets } from "../presets";
 import { isAddressRefused } from "../refused-address";
+import { isRelayLost } from "../relay-lost";
 import { showControls } from "../large-results";
 import type { SecretOf } from "../secret-bindings";
 import type { Tool, ToolContext, ToolResult } from "../tool";
@@ -107,9 +108,11 @@ async function send(
       : result;
   } catch (cause) {
     lease.release();
-    if (status === null)
-      settle(context.signal.aborted || isAddressRefused(cause) ? "inconclusive" : "failed");
+    const isLost = isRelayLost(cause);
+    const isInconclusive = context.signal.aborted || isAddressRefused(cause) || isLost;
+    if (status === null) settle(isInconclusive ? "inconclusive" : "failed");
     context.signal.throwIfAborted();
+    if (isLost) throw cause;
     const isTimeout = signal.aborted;
     const reason = isTimeout ? `it took longer than ${timeoutMs / 1000} s` : messageOf(cause);
     return toFailure(definition, { reason, status, wasSent: isTimeout || !isUnsent(cause) });

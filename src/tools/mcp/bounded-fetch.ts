@@ -12,6 +12,7 @@ import type { SentSecrets } from "./server-secrets";
 import { linkedAbort, timeLimit, withoutStack } from "../../async/abort";
 import type { MutexLease } from "../../async/mutex";
 import { LARGE_BYTES } from "../large-results";
+import type { ToolContext } from "../tool";
 
 /** A response that we refuse. `wasReached`: whether the server may have processed the request. */
 export class ResponseRefusedError extends Error {
@@ -51,22 +52,33 @@ type CallWatch = {
   end: () => void;
 };
 
+/** The slot of a call. Its first request has it until response headers arrive. */
+export class CallSlot {
+  #isHeld = true;
+
+  /** `relay`: omitted if there are no slots. `onHeaders`: called when the slot is released. */
+  constructor(private readonly call: Pick<ToolContext, "relay" | "onHeaders">) {}
+
+  /** Returns the slot for one request; `null` if an earlier request has released it. */
+  take(): RequestSlot | null {
+    if (!this.#isHeld) return null;
+    const release = () => {
+      this.#isHeld = false;
+      this.call.onHeaders?.();
+    };
+    const { relay } = this.call;
+    return { ...(relay !== undefined && { relay }), release };
+  }
+}
+
 export type WatchOptions = {
-  /** Called when response headers of the call arrive. */
-  onHeaders?: (() => void) | undefined;
-  /** The relay of the call's slot; omitted if there are no slots. */
-  relay?: number | undefined;
+  slot: CallSlot;
   /** Acquired if the reply is large. */
   large: MutexLease;
 };
 
-/** A running call, as this class sees it. For the first fields, see `WatchOptions`. */
-type RunningCall = {
-  onHeaders: () => void;
-  relay: number | undefined;
-  large: MutexLease;
-  /** Whether the call has its slot: until its first response headers. */
-  hasSlot: boolean;
+/** A running call, as this class sees it. */
+type RunningCall = WatchOptions & {
   /** Aborts the open requests of the call. */
   open: AbortController;
   /** Aborted when a reply can no longer arrive. */
@@ -132,12 +144,10 @@ export class BoundedFetch {
    * Registers a call. Call this before the call is sent with this key. The caller releases the
    * lease.
    */
-  watch(key: string, { onHeaders = () => undefined, relay, large }: WatchOptions): CallWatch {
+  watch(key: string, { slot, large }: WatchOptions): CallWatch {
     const watched: RunningCall = {
-      onHeaders,
-      relay,
+      slot,
       large,
-      hasSlot: true,
       open: new AbortController(),
       failed: new AbortController(),
       resumeEventId: null,
@@ -227,15 +237,11 @@ export class BoundedFetch {
 
   /**
    * The slot of a request. The first request of a call has the slot of the call. Further requests,
-   * for example one that resumes its stream, acquire a slot of their own.
+   * for example a further try or one that resumes its stream, acquire a slot of their own.
    */
   async #enter(call: RunningCall | undefined, signal: AbortSignal): Promise<RequestSlot> {
-    if (!call?.hasSlot) return (await this.#options.enter?.(signal)) ?? { release: () => {} };
-    const release = () => {
-      call.hasSlot = false;
-      call.onHeaders();
-    };
-    return { ...(call.relay !== undefined && { relay: call.relay }), release };
+    const slot = call?.slot.take() ?? (await this.#options.enter?.(signal));
+    return slot ?? { release: () => {} };
   }
 
   #fetchOver(relay: number | undefined): typeof fetch {

@@ -8,7 +8,7 @@ import {
 } from "@modelcontextprotocol/client";
 import { CfWorkerJsonSchemaValidator } from "@modelcontextprotocol/client/validators/cf-worker";
 import { silence } from "../../redaction/log";
-import type { BoundedFetch } from "./bounded-fetch";
+import type { BoundedFetch, CallSlot } from "./bounded-fetch";
 import {
   CLOSE_LIMIT_MS,
   LONGEST_CALL_MS,
@@ -51,10 +51,7 @@ export type Call = {
    * Called when the server requests input during the call. The request has already been refused.
    */
   onInputRequest: (question: Question) => void;
-  /** Called when response headers of the call arrive. */
-  onHeaders: (() => void) | undefined;
-  /** The relay of the call's slot; `undefined` if there are no slots. */
-  relay: number | undefined;
+  slot: CallSlot;
   /** Acquired if the reply is large; the caller releases it. */
   large: MutexLease;
   /** The pinned definition. The request uses this definition, not the server's current listing. */
@@ -169,13 +166,12 @@ export class Connection {
     signal,
     onProgress,
     onInputRequest,
-    onHeaders,
-    relay,
+    slot,
     large,
     tool,
   }: Call): Promise<CallToolResult> {
     const { server, boundedFetch } = this.#options;
-    const watch = boundedFetch.watch(key, { onHeaders, relay, large });
+    const watch = boundedFetch.watch(key, { slot, large });
     const listener: Call["onInputRequest"] = (question) => onInputRequest(question);
     this.#inputListeners.add(listener);
     try {

@@ -10,7 +10,7 @@ import {
   CLOSED,
 } from "../breaker";
 import type { ToolContext, ToolResult } from "../tool";
-import { BoundedFetch } from "./bounded-fetch";
+import { BoundedFetch, CallSlot } from "./bounded-fetch";
 import { clientPart } from "./client";
 import type { Connection } from "./connection";
 import type { McpEnvironment } from "./environment";
@@ -119,6 +119,7 @@ export class ServerLink {
     context: ToolContext,
     idempotent: boolean,
   ): Promise<ToolResult> {
+    const slot = new CallSlot(context);
     for (let tries = 1; ; tries++) {
       context.signal.throwIfAborted();
       const admission = admitRequest(this.#breaker, context.now());
@@ -126,7 +127,7 @@ export class ServerLink {
         return { outcome: "error", text: this.#breakerMessage(admission.retryAt - context.now()) };
       this.#breaker = admission.breaker;
       const done = await this.#attempt(context.signal, (connection) =>
-        this.#callOnce(connection, tool, args, context),
+        this.#callOnce(connection, tool, args, { ...context, slot }),
       );
       context.signal.throwIfAborted();
       if ("value" in done) return done.value;
@@ -292,7 +293,7 @@ export class ServerLink {
     connection: Connection,
     tool: OfferedTool,
     args: Record<string, unknown>,
-    context: ToolContext,
+    context: ToolContext & { slot: CallSlot },
   ): Promise<ToolResult> {
     const disabledReason = this.#disabledReason(tool);
     if (disabledReason !== null)
@@ -306,8 +307,7 @@ export class ServerLink {
       args,
       key: context.idempotencyKey,
       signal: context.signal,
-      onHeaders: context.onHeaders,
-      relay: context.relay,
+      slot: context.slot,
       large,
       tool: tool.tool,
       onProgress: ({ progress, total, message }) =>

@@ -8,6 +8,7 @@ import {
 } from "@modelcontextprotocol/client";
 import { mayHaveActed } from "../http/response";
 import { isAddressRefused } from "../refused-address";
+import { isRelayLost } from "../relay-lost";
 import { ResponseRefusedError, StreamEndedError } from "./bounded-fetch";
 import { MissingSecretError } from "./environment";
 import { isTimeout, type McpFailure } from "./failures";
@@ -58,7 +59,7 @@ export function toFailure(error: unknown, hadSession: boolean): McpFailure {
   return failure(`could not be reached: ${message}${cause}`, {
     wasReached: !wasNeverSent,
     isTransient: true,
-    isServerFault: true,
+    isServerFault: !isRelayLost(error),
   });
 }
 

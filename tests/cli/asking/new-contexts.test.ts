@@ -25,10 +25,13 @@ async function folderAt(name: string): Promise<string> {
   return directory;
 }
 
-type Options = { text?: string; questions?: string[] };
+type Options = { text?: string; questions?: string[]; at?: ContextsServer };
 
 /** Shares folders from the home folder. Returns the sharing and the text on stderr. */
-async function share(given: readonly string[], { text, questions = [] }: Options = {}) {
+async function share(
+  given: readonly string[],
+  { text, questions = [], at = server }: Options = {},
+) {
   let printed = "";
   const io = {
     ...ioWithoutUser(home),
@@ -48,7 +51,7 @@ async function share(given: readonly string[], { text, questions = [] }: Options
     description: "team.yaml",
   };
   const requested = given.map(toWithFolder);
-  return { ...(await shareFolders({ team, requested }, { server: server.url }, io)), printed };
+  return { ...(await shareFolders({ team, requested }, { server: at.url }, io)), printed };
 }
 
 describe("the context of a folder that is not linked", () => {
@@ -68,6 +71,20 @@ describe("the context of a folder that is not linked", () => {
     ]);
     expect(names[0]).not.toBe(names[1]);
     expect(server.pushes.map(({ base }) => base)).toEqual([null, null, null]);
+  });
+});
+
+describe("a folder that is shared at two services", () => {
+  it("keeps its context at each of them", async () => {
+    await using other = await ContextsServer.start();
+    const folder = await folderAt("site");
+    server.contexts.set("site", { id: "0".repeat(26), files: [] });
+    const [first] = (await share([folder])).contexts;
+    expect(first?.name).toMatch(/^site-/);
+    expect((await share([folder], { at: other })).contexts).toEqual([
+      { name: "site", permission: "read" },
+    ]);
+    expect((await share([folder])).contexts).toEqual([first]);
   });
 });
 

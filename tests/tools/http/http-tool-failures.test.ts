@@ -4,6 +4,7 @@ import { describe, expect, it } from "vitest";
 import { Breakers } from "../../../src/tools/breaker";
 import type { HttpToolDefinition } from "../../../src/tools/http/definition";
 import { httpTool } from "../../../src/tools/http/http-tool";
+import { RelayLostError } from "../../../src/tools/relay-lost";
 import { guardedNetwork, useAnsweringServer } from "./answering-server";
 import { contextWith, toolAt } from "./tool-builders";
 
@@ -225,4 +226,21 @@ describe("a server that fails three times in a row", () => {
         /^Nothing was sent: The address names/,
       );
   });
+});
+
+describe("a call whose relay was lost", () => {
+  const lost = () => Promise.reject(new RelayLostError("Network connection lost."));
+
+  it.each([{}, WRITES, { ...WRITES, repeatable: true }])(
+    "is interrupted, and the server is not at fault (%j)",
+    async (settings) => {
+      const breakers = new Breakers();
+      const tool = httpTool(toolAt("https://tools.example/x", settings), () => undefined, {
+        breakers,
+      });
+      for (let tries = 0; tries < 10; tries += 1)
+        await expect(tool.run({}, contextWith(lost))).rejects.toThrow(RelayLostError);
+      expect(breakers.admit("https://tools.example", 0)).toBeNull();
+    },
+  );
 });

@@ -2,6 +2,7 @@ import { expect, it } from "vitest";
 import { inProvidersWords } from "../../../durable-objects/shared/outgoing";
 import { addressGuard, guardedFetch } from "../../../src/outgoing/address-guard";
 import type { Resolve } from "../../../src/outgoing/names";
+import { RelayLostError } from "../../../src/tools/relay-lost";
 import { toFailure } from "../../../src/tools/mcp/to-failure";
 
 const brokenNetwork = () => Promise.reject(new Error("Network connection lost."));
@@ -32,4 +33,13 @@ it.each<{ name: string; resolve: Resolve; wasReached: boolean }>([
   const send = guardedFetch(inProvidersWords(guard), brokenNetwork);
   const error = await send("https://tools.example.org/mcp").catch((thrown: unknown) => thrown);
   expect(toFailure(error, false)).toMatchObject({ wasReached });
+});
+
+it("a call of a tool server whose relay was lost may have reached the server, which is not at fault", () => {
+  const lost = new TypeError("fetch failed", { cause: new RelayLostError("it was reset") });
+  expect(toFailure(lost, false)).toMatchObject({
+    wasReached: true,
+    isTransient: true,
+    isServerFault: false,
+  });
 });

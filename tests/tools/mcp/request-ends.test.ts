@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, expect, it, vi } from "vitest";
 import { Mutex, MutexLease } from "../../../src/async/mutex";
-import { BoundedFetch } from "../../../src/tools/mcp/bounded-fetch";
+import { BoundedFetch, CallSlot } from "../../../src/tools/mcp/bounded-fetch";
 import { SentSecrets } from "../../../src/tools/mcp/server-secrets";
 import { CALL_KEY } from "../../../src/tools/mcp/schema";
 
@@ -63,7 +63,10 @@ it("runs a timer while events arrive, and no timer after the events are cancelle
 it("runs no timer after the end of a call whose events are not read", async () => {
   const { response } = openResponse("text/event-stream");
   const bounded = boundedFetch(async () => response);
-  const { end } = bounded.watch("key", { large: new MutexLease(new Mutex()) });
+  const { end } = bounded.watch("key", {
+    slot: new CallSlot({}),
+    large: new MutexLease(new Mutex()),
+  });
   const call = { method: "tools/call", params: { _meta: { [CALL_KEY]: "key" } } };
   await bounded.fetch(URL_OF_SERVER, post({ body: JSON.stringify(call) }));
   end();
