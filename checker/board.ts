@@ -99,6 +99,8 @@ export type Board = {
   turn: EventOf<"turn.started"> | null;
   /** Number of the turn if it has ended; `null` while a turn runs. */
   endedTurn: number | null;
+  /** The turn that the next turn continues by default; `null` before the first turn. */
+  head: number | null;
   /** Number of the current attempt. */
   attempt: number;
   attemptStartedAt: number;
@@ -134,6 +136,7 @@ export const newBoard = (): Board => ({
   rules: null,
   turn: null,
   endedTurn: null,
+  head: null,
   attempt: 0,
   attemptStartedAt: 0,
   workingSince: null,

@@ -51,6 +51,16 @@ function positionViolations({ event, board }: Moment, turns: number): string[] {
           (board.rules?.agents ?? []).map(({ id }) => id),
         ),
       ];
+    case "head.moved":
+      return [
+        ...unless(board.endedTurn !== null, "the head moves while a turn runs"),
+        ...unless(event.turn === 0, `the head moves in turn ${event.turn}`),
+        ...unless(
+          event.head >= 1 && event.head <= turns,
+          `the head moves to turn ${event.head} of ${turns}`,
+        ),
+        ...unless(event.head !== board.head, `the head moves to turn ${event.head}, where it is`),
+      ];
     case "attempt.started":
       return [
         ...unless(

@@ -12,6 +12,9 @@ export function applyEvent(board: Board, event: SessionEvent): void {
       return;
     case "turn.started":
       return beginTurn(board, event);
+    case "head.moved":
+      board.head = event.head;
+      return;
     case "attempt.started":
       return beginAttempt(board, event);
     case "attempt.settled":
@@ -43,6 +46,7 @@ export function applyEvent(board: Board, event: SessionEvent): void {
 
 function beginTurn(board: Board, event: EventOf<"turn.started">): void {
   board.turn = event;
+  board.head = event.turn;
   board.endedTurn = null;
   board.attempt = 0;
   board.finals = [];
@@ -85,6 +89,7 @@ type AgentEvent = Exclude<
       type:
         | "session.created"
         | "turn.started"
+        | "head.moved"
         | "attempt.started"
         | "attempt.settled"
         | "personas.assigned"

@@ -21,6 +21,7 @@ const KNOWN_TYPES: Record<WireEvent["type"], true> = {
   "citations.added": true,
   "conversation.compacted": true,
   "files.accessed": true,
+  "head.moved": true,
   "hosted_tool.completed": true,
   "personas.assigned": true,
   "presentation.completed": true,

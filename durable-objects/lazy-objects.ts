@@ -40,6 +40,14 @@ export class SessionObject extends DurableObject<Env> implements SessionObjectAp
     return this.#loaded.startTurn(...args);
   }
 
+  turns(...args: Args<"turns">) {
+    return this.#loaded.turns(...args);
+  }
+
+  moveHead(...args: Args<"moveHead">) {
+    return this.#loaded.moveHead(...args);
+  }
+
   cancel(...args: Args<"cancel">) {
     return this.#loaded.cancel(...args);
   }

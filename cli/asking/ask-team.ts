@@ -1,20 +1,16 @@
-import {
-  type RunRequest,
-  type RunResponse,
-  type TurnRequest,
-  textOfQuestion,
-} from "../../src/protocol/api";
+import { type RunRequest, type RunResponse, textOfQuestion } from "../../src/protocol/api";
 import type { TurnView } from "../../src/protocol/view";
 import { runLinks, sessionPath } from "../../src/protocol/paths";
-import { beginningLines, endLines, IN_PROGRESS } from "../display/automation";
+import { beginningLines, endLines, type FileAddresses, IN_PROGRESS } from "../display/automation";
 import { displayForOptions, showsProgress } from "../display/choose-display";
 import { cancelRun, latestTurn, startRun, startTurn, turnFacts } from "../service/session-calls";
 import { CliError, EXIT, type ExitCode } from "../exit-codes";
 import { rememberSession } from "../credentials/last-session";
-import { listIfPossible } from "../files/result-files";
+import { hasChanges, listIfPossible } from "../files/result-files";
 import { filesLines, withAddresses } from "../files/show-files";
-import { attachCommand, commandAt, shellArgument } from "../invocation";
+import { attachCommand, commandAt } from "../invocation";
 import type { Io } from "../io";
+import { explainedError, type NextTurn, type Repetition } from "./ask-again";
 import { InterruptHandler } from "./interrupt-handler";
 import { type OutputOptions, requireWritable, writeAnswer } from "./answer-output";
 import { type RequestContext, warningLines } from "../service/problem";
@@ -28,10 +24,16 @@ import { type TurnOutcome, watchTurn } from "./watch";
 /** A new session, the next turn of a session, or an existing turn (default: the latest). */
 export type AskTarget =
   | { run: RunRequest }
-  | { next: { sessionId: string; body: TurnRequest } }
+  | { next: NextTurn }
   | { attach: string; turn?: number };
 
-export type AskOptions = { target: AskTarget; context: RequestContext; output: OutputOptions };
+/** `repetition`: how the question can be asked again after a refusal. */
+export type AskOptions = {
+  target: AskTarget;
+  context: RequestContext;
+  output: OutputOptions;
+  repetition?: Repetition;
+};
 
 /** One turn of a session. Turns are numbered from 1. */
 export type Place = { sessionId: string; turn: number };
@@ -69,7 +71,7 @@ export async function askDetached(
   else io.stdout.write(`${started.session_id}\n`);
   if (showsProgress(output, io))
     io.stderr.write(
-      `The run continues. To watch it:\n  ${attachCommand(started.session_id, context.server)}\n`,
+      `The run continues. To watch it:\n  ${attachCommand(started.session_id, context)}\n`,
     );
   return { place: { sessionId: started.session_id, turn: started.turn }, exitCode: EXIT.ok };
 }
@@ -88,33 +90,19 @@ async function startOrFind(options: AskOptions, io: RunIo): Promise<Place> {
 }
 
 async function start(options: AskOptions, io: RunIo): Promise<RunResponse> {
-  const { target } = options;
+  const { target, context, repetition = {} } = options;
   if ("attach" in target) throw new CliError(EXIT.config, "An existing session cannot be started.");
-  const context = { ...options.context, retry: retryWords(target) };
   const started = await runInterruptibly(io, (signal) =>
     "run" in target
       ? startRun(target.run, context, signal)
       : startTurn(target.next, context, signal),
-  );
+  ).catch(async (error: unknown) => {
+    throw "next" in target
+      ? await explainedError(error, target.next, { context, repetition })
+      : error;
+  });
   for (const line of warningLines(started.warnings ?? [])) io.stderr.write(`${line}\n`);
   return started;
-}
-
-/** Most characters of a question that a suggested command repeats. */
-const MAX_REPEATED_CHARS = 200;
-
-/** The words of a command that asks the same question again. */
-export function retryWords(target: Exclude<AskTarget, { attach: string }>): string[] {
-  const { question } = "run" in target ? target.run : target.next.body;
-  const text = textOfQuestion(question);
-  const isShort = text.length <= MAX_REPEATED_CHARS && !text.includes("\n");
-  const parent = "next" in target ? target.next.body.parent_turn : undefined;
-  return [
-    "ask",
-    ...("next" in target ? ["--session", target.next.sessionId] : []),
-    ...(parent === undefined ? [] : ["--from", String(parent)]),
-    isShort ? shellArgument(text) : '"your question"',
-  ];
 }
 
 /** Runs `work`. Ctrl+C aborts its signal. */
@@ -144,7 +132,7 @@ async function followTurn(
   const following = new AbortController();
   const interrupts = new InterruptHandler({
     notices: io.stderr,
-    commandToAttach: attachCommand(sessionId, context.server),
+    commandToAttach: attachCommand(sessionId, context),
     stopDrawing: () => display.close(),
     detach: () => following.abort(),
     cancel: async () => void (await cancelRun(sessionId, context, following.signal)),
@@ -206,6 +194,22 @@ async function printEnd(
 const filesOf = ({ sessionId: session, turn }: Place, context: RequestContext) =>
   listIfPossible({ session, turn }, context);
 
+/** The addresses of the turn's files and changes. `url`: the address of the turn. */
+async function addressesOf(
+  place: Place,
+  url: string,
+  context: RequestContext,
+): Promise<FileAddresses> {
+  const [list, isChanged] = await Promise.all([
+    filesOf(place, context),
+    hasChanges({ session: place.sessionId, turn: place.turn }, context),
+  ]);
+  return {
+    files: list && list.data.length > 0 ? `${url}/files` : null,
+    changes: isChanged ? `${url}/changes` : null,
+  };
+}
+
 /** The names of the turn's files, and the command that saves them. */
 function endOfRunLines(
   files: FileList,
@@ -213,7 +217,7 @@ function endOfRunLines(
   { stderr }: Pick<Io, "stderr">,
 ): Line[] {
   const turn = "attach" in target && target.turn !== undefined ? [String(target.turn)] : [];
-  const command = commandAt(context.server, "files", "last", ...turn, "--save", "out");
+  const command = commandAt(context, "files", "last", ...turn, "--save", "out");
   return filesLines(files, { command, width: stderr.columns || Number.POSITIVE_INFINITY });
 }
 
@@ -246,9 +250,9 @@ async function printResult(
       return;
     case "automation": {
       const url = new URL(runLinks(place.sessionId, place.turn).turn, context.server).href;
-      io.stdout.write(
-        `${endLines(turn, output.file === null ? { url } : { file: output.file }).join("\n")}\n`,
-      );
+      const answerAt = output.file === null ? { url } : { file: output.file };
+      const addresses = turn.final ? await addressesOf(place, url, context) : undefined;
+      io.stdout.write(`${endLines(turn, answerAt, addresses).join("\n")}\n`);
       return;
     }
     case "json-stream":

@@ -6,7 +6,7 @@ import { findSession } from "../service/find-session";
 import { readUploads, uploadsOf } from "../uploads/uploads";
 import type { TeamFlags } from "./team-choice";
 
-/** Options that ask on in an existing session instead of starting a new one. */
+/** Options that continue an existing session instead of starting a new one. */
 export type ContinuationFlags = {
   /** The session that this computer used last. */
   continue?: true;

@@ -1,5 +1,5 @@
-import { createHash } from "node:crypto";
-import path from "node:path";
+import { randomBytes } from "node:crypto";
+import { realpath } from "node:fs/promises";
 import {
   CONTEXT_NAME,
   contextNameFrom,
@@ -8,7 +8,7 @@ import {
 import { plural } from "../../src/describe/figures";
 import { readContextIfAny } from "../contexts/context-client";
 import { toDirectory } from "../contexts/directory";
-import { readNote } from "../contexts/note";
+import { type Note, readNotes } from "../contexts/note";
 import { push } from "../contexts/push";
 import type { Connection } from "../credentials/connection";
 import { CliError, EXIT } from "../exit-codes";
@@ -52,8 +52,9 @@ export async function shareFolders(
   io: SharingIo,
 ): Promise<Sharing> {
   const given = await Promise.all(
-    requested.map(async (one) => ({ ...one, directory: await toDirectory(io.cwd, one.typed) })),
+    requested.map(async (one) => ({ ...one, directory: await realDirectory(io.cwd, one.typed) })),
   );
+  requireDistinct(given);
   const text = team.request.config_yaml ?? "";
   const named = await Promise.all(hostPathsIn(text).map((one) => resolveHostPath(one, team, io)));
   const unasked = named.filter(({ directory }) =>
@@ -66,17 +67,16 @@ export async function shareFolders(
       .filter(({ permission }) => permission === "write")
       .map(({ directory }) => directory),
   );
-  for (const { directory } of [...given, ...named]) {
-    if (names.has(directory)) continue;
-    names.set(directory, await pushFolder(directory, writable.has(directory), connection, io));
-  }
-  const nameOf = (directory: string): string => names.get(directory) ?? "";
-  const isNamed = (directory: string) => named.some((one) => one.directory === directory);
-  const replaced = named.map(({ directory, hostPath }) => ({ hostPath, name: nameOf(directory) }));
   const typedOf = new Map([
     ...named.map(({ directory, hostPath }) => [directory, hostPath.path] as const),
     ...given.map(({ directory, typed }) => [directory, typed] as const),
   ]);
+  await requireDistinctContexts(typedOf, connection);
+  for (const directory of typedOf.keys())
+    names.set(directory, await pushFolder(directory, writable.has(directory), connection, io));
+  const nameOf = (directory: string): string => names.get(directory) ?? "";
+  const isNamed = (directory: string) => named.some((one) => one.directory === directory);
+  const replaced = named.map(({ directory, hostPath }) => ({ hostPath, name: nameOf(directory) }));
   return {
     team: named.length === 0 ? team : withText(team, withContextNames(text, replaced)),
     folders: [...names].map(([directory, name]) => ({
@@ -94,6 +94,55 @@ export async function shareFolders(
   };
 }
 
+/**
+ * The folder with all links in its path resolved. The user sees and allows this path, because a
+ * link in a cloned repository can lead to any folder of this machine.
+ */
+const realDirectory = async (cwd: string, typed: string): Promise<string> =>
+  realpath(await toDirectory(cwd, typed));
+
+/** Throws CliError if the user names a folder twice: the permissions could contradict. */
+function requireDistinct(given: readonly (WithFolder & { directory: string })[]): void {
+  const seen = new Set<string>();
+  for (const { directory, typed } of given) {
+    if (seen.has(directory))
+      throw new CliError(
+        EXIT.config,
+        `--with names ${toLine(typed)} twice. Name each folder once, such as --with ${shellArgument(`${typed}:write`)}.`,
+      );
+    seen.add(directory);
+  }
+}
+
+/**
+ * The note of the folder's context at a service: of the linked context, or else of the context that
+ * was pushed or pulled last there. `null` if there is none.
+ */
+async function noteAt(server: string, directory: string): Promise<Note | null> {
+  const { linked, others } = await readNotes(directory);
+  if (linked?.server === server) return linked;
+  return others.findLast((note) => note.server === server) ?? null;
+}
+
+/** Throws CliError if two folders are linked to one context: one push would replace the other. */
+async function requireDistinctContexts(
+  typedOf: ReadonlyMap<string, string>,
+  { server }: Connection,
+): Promise<void> {
+  const linked = new Map<string, string>();
+  for (const [directory, typed] of typedOf) {
+    const note = await noteAt(server, directory);
+    if (note === null) continue;
+    const other = linked.get(note.name);
+    if (other !== undefined)
+      throw new CliError(
+        EXIT.config,
+        `${toLine(other)} and ${toLine(typed)} are linked to the same context, ${note.name}. Share only one of them.`,
+      );
+    linked.set(note.name, typed);
+  }
+}
+
 const withText = (team: TeamChoice, text: string): TeamChoice => ({
   ...team,
   request: { ...team.request, config_yaml: text },
@@ -108,7 +157,7 @@ async function resolveHostPath(
 ): Promise<NamedFolder> {
   const expanded = hostPath.path.replace(/^~(?=$|[\\/])/, home);
   try {
-    return { hostPath, directory: await toDirectory(cwd, expanded) };
+    return { hostPath, directory: await realDirectory(cwd, expanded) };
   } catch (cause) {
     const message = `${team.description} names ${toLine(hostPath.path)} in context_paths, and there is no such folder here.`;
     throw new CliError(EXIT.config, message, { cause });
@@ -167,9 +216,8 @@ async function pushFolder(
   connection: Connection,
   io: SharingIo,
 ): Promise<string> {
-  const note = await readNote(directory);
-  const isLinked = note?.server === connection.server;
-  const place = isLinked ? { name: note.name } : await newContext(directory, connection);
+  const note = await noteAt(connection.server, directory);
+  const place = note ? { name: note.name } : await newContext(directory, connection, io);
   const options = { ...place, allowEmpty: isWritable };
   const upload = await push(directory, options, connection, io);
   const name = upload?.name ?? place.name;
@@ -183,30 +231,35 @@ async function pushFolder(
 const MAX_NAME_STEM = 56;
 
 /**
- * The context of a folder that was never pushed: its name, unless another folder uses that name.
- * Then the name has a part that is made from the folder's path.
+ * A new context for a folder that is not linked: it has the folder's name, unless a context of that
+ * name exists. Then the name ends in six random letters. The folder's path would not do, because
+ * folders on two computers can have the same path. `base: null` refuses a context that exists.
  */
 async function newContext(
   directory: string,
   connection: Connection,
-): Promise<{ name: string; base?: null }> {
+  { stderr }: Pick<Io, "stderr">,
+): Promise<{ name: string; base: null }> {
   const stem = contextNameFrom(directory) ?? "project";
   if ((await readContextIfAny(stem, connection)) === null) return { name: stem, base: null };
-  const unique = createHash("sha256").update(path.resolve(directory)).digest("hex").slice(0, 6);
+  const unique = randomBytes(3).toString("hex");
   const name = `${stem.slice(0, MAX_NAME_STEM)}-${unique}`;
-  return { name: CONTEXT_NAME.test(name) ? name : `project-${unique}` };
+  stderr.write(
+    `The context ${stem} exists and is not linked to this folder. The folder gets a new context.\n`,
+  );
+  return { name: CONTEXT_NAME.test(name) ? name : `project-${unique}`, base: null };
 }
 
 /** Prints, for each folder that the team may change, the command that pulls the changes. */
 export function printPullCommands(
   folders: readonly SharedFolder[],
   { sessionId, turn }: { sessionId: string; turn: number },
-  { server }: Connection,
+  connection: Connection,
   { stderr }: Pick<Io, "stderr">,
 ): void {
   for (const { typed, permission } of folders) {
     if (permission !== "write") continue;
     const words = ["pull", shellArgument(typed), "--session", sessionId, "--turn", String(turn)];
-    stderr.write(`pull    ${commandAt(server, ...words, "--apply")}\n`);
+    stderr.write(`pull    ${commandAt(connection, ...words, "--apply")}\n`);
   }
 }

@@ -68,7 +68,7 @@ function eventsOf({ sessionId, turn, display, signal, ...options }: WatchOptions
       if (!(error instanceof ClientError) || error.kind !== "lost") throw error;
       throw new CliError(
         EXIT.unreachable,
-        `The connection to ${server} was lost for good. The run may still continue. To attach again:\n  ${attachCommand(sessionId, server)}`,
+        `The connection to ${server} was lost for good. The run may still continue. To attach again:\n  ${attachCommand(sessionId, options)}`,
       );
     }
   });

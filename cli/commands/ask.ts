@@ -23,22 +23,24 @@ import {
   withTeam,
 } from "./flags";
 import { refuseLikelyCommand } from "./likely-commands";
+import { repeatedOptions } from "./repeated-options";
 
 /** `ask`: the default command, so its name may be omitted. */
 export const registerAsk: Register = (program, { io, end }) => {
   const command = withOutput(withTeam(withConnection(new Command("ask"))))
     .description("ask a team and print its answer; without a question, start a conversation")
     .argument("[question...]", "the question; - reads stdin")
-    .option(
-      "--continue",
-      "ask on in the session that you used last, in this folder if there is one",
-    )
+    .option("--continue", "continue the session that you used last, in this folder if there is one")
     .option(
       "--session <session>",
-      `ask on in this session: ${SESSION_ARGUMENT.replace("the session's id", "its id")}`,
+      `continue this session: ${SESSION_ARGUMENT.replace("the session's id", "its id")}`,
       toSessionReference,
     )
-    .option("--from <turn>", "ask on after this turn (default: the session's latest turn)", toTurn)
+    .option(
+      "--from <turn>",
+      "continue after this turn (default: the session's latest turn)",
+      toTurn,
+    )
     .option("--detach", "start the run, print its session id and exit")
     .addOption(
       new Option("--attach <session>", "same as the command attach")
@@ -66,9 +68,11 @@ async function runAsk(words: string[], flags: AskFlags, io: Io): Promise<ExitCod
   const chosen = await chooseTeam(flags, io);
   const connection = await connect(flags, io);
   const sharing = await share({ team: chosen, flags }, connection, io);
-  const { team } = sharing;
-  const limits = { ...toLimits(flags), ...sharing.fields };
-  if (question === null) return converse({ team, connection, limits, output }, io);
+  const { team, folders } = sharing;
+  const limits = { ...toLimits(flags), ...sharing.grants };
+  const requested = flags.with ?? [];
+  if (question === null)
+    return converse({ team, connection, limits, output, requested, folders }, io);
   if (
     flags.config === undefined &&
     team.source.text !== null &&
@@ -80,35 +84,37 @@ async function runAsk(words: string[], flags: AskFlags, io: Io): Promise<ExitCod
     run: { question: withUploads(question, team.attachments), ...team.request, ...limits },
   };
   const options: AskOptions = { target, context: contextOf(connection, team), output };
-  return askAndPull(options, { flags, folders: sharing.folders }, io);
+  return askAndPull(options, { flags, folders }, io);
 }
 
-/** Pushes the folders of the question. `fields`: their grants, and the side that wins conflicts. */
+/** Pushes the folders of the question. `grants`: their contexts, in the form of the API. */
 async function share(
   { team, flags }: { team: TeamChoice; flags: AskFlags },
   connection: Connection,
   io: Io,
-): Promise<Sharing & { fields: Pick<Limits, "contexts" | "context_conflicts"> }> {
+): Promise<Sharing & { grants: Pick<Limits, "contexts"> }> {
+  if (flags.contexts === false && flags.with !== undefined)
+    throw new CliError(EXIT.config, "--no-contexts takes all contexts back: omit --with.");
   const sharing = await shareFolders({ team, requested: flags.with ?? [] }, connection, io);
   const { contexts } = sharing;
-  const fields = {
-    ...(contexts.length === 0 ? {} : { contexts }),
-    ...(flags.conflicts === undefined ? {} : { context_conflicts: flags.conflicts }),
-  };
-  return { ...sharing, fields };
+  const isGiven = contexts.length > 0 || flags.contexts === false;
+  return { ...sharing, grants: isGiven ? { contexts } : {} };
 }
 
 /** Asks the next question of an existing session; `null` opens a conversation that continues it. */
 async function askOn(question: string | null, flags: AskFlags, io: Io): Promise<ExitCode> {
   const output = toOutput(flags);
   const connection = await connect(flags, io);
-  const { folders, fields } = await share({ team: TEAM_OF_SESSION, flags }, connection, io);
-  const limits = { ...toLimits(flags), ...fields };
+  // before the push, because a question that cannot be asked must not push anything
   const continuation = await findContinuation(flags, connection, io);
   const attachments = await readAttachments(flags, io);
+  const { folders, grants } = await share({ team: TEAM_OF_SESSION, flags }, connection, io);
+  const limits = { ...toLimits(flags), ...grants };
   if (question === null) {
     const team = await chooseTeam({}, io);
-    return converse({ team, connection, limits, output, continuation, attachments }, io);
+    const shared = { requested: flags.with ?? [], folders, winner: flags.conflicts };
+    const options = { team, connection, limits, output, continuation, attachments };
+    return converse({ ...options, ...shared }, io);
   }
   printAttached(attachments, io);
   const { session: sessionId, from } = continuation;
@@ -116,11 +122,13 @@ async function askOn(question: string | null, flags: AskFlags, io: Io): Promise<
     question: withUploads(question, attachments),
     ...(from === null ? {} : { parent_turn: from }),
     ...limits,
+    ...(flags.conflicts === undefined ? {} : { context_conflicts: flags.conflicts }),
   };
   const options: AskOptions = {
     target: { next: { sessionId, body } },
     context: connection,
     output,
+    repetition: { options: repeatedOptions(flags), folders },
   };
   return askAndPull(options, { flags, folders }, io);
 }
@@ -143,9 +151,8 @@ async function askAndPull(
   return exitCode;
 }
 
-const contextOf = ({ server, key }: Connection, { source }: TeamChoice): AskOptions["context"] => ({
-  server,
-  ...(key === undefined ? {} : { key }),
+const contextOf = (connection: Connection, { source }: TeamChoice): AskOptions["context"] => ({
+  ...connection,
   config: source,
 });
 
@@ -158,6 +165,7 @@ async function attachToRun(words: string[], flags: AskFlags, io: Io): Promise<Ex
     flags.systemMessage ??
     flags.file ??
     flags.with ??
+    (flags.contexts === false ? false : undefined) ??
     flags.conflicts ??
     flags.detach;
   if (words.length > 0 || hasLimits || otherFlag !== undefined || continues(flags)) {

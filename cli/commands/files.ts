@@ -1,6 +1,6 @@
 import { Command } from "commander";
 import { connect, type ConnectionFlags } from "../credentials/connection";
-import { EXIT, type ExitCode } from "../exit-codes";
+import { CliError, EXIT, type ExitCode } from "../exit-codes";
 import type { FilesPlace } from "../files/result-files";
 import { saveFiles, type SaveOptions } from "../files/save";
 import { filesToShow, printFile, printFiles } from "../files/show-files";
@@ -10,22 +10,33 @@ import type { RequestContext } from "../service/problem";
 import { findSession } from "../service/find-session";
 import { latestTurn } from "../service/session-calls";
 import { escapeJson } from "../terminal/sanitize";
-import { SESSION_ARGUMENT, toLabel, toSessionReference, toTurn } from "./arguments";
+import { SESSION_ARGUMENT, toAttempt, toLabel, toSessionReference, toTurn } from "./arguments";
 import { type Register, withConnection } from "./flags";
 
-type ResultFlags = ConnectionFlags & { answer?: string };
+type ResultFlags = ConnectionFlags & { answer?: string; attempt?: number };
 type FilesFlags = ResultFlags & SaveOptions & { save?: string; json?: true };
 type CatFlags = ResultFlags & { turn?: number };
 
-const ANSWER = "files of one answer, such as agent2.1, instead of the turn's result";
+/** The options that name one answer. */
+const withAnswer = (command: Command): Command =>
+  command
+    .option(
+      "--answer <label>",
+      "files of one answer, such as agent2.1, instead of the turn's result",
+      toLabel,
+    )
+    .option(
+      "--attempt <n>",
+      "with --answer: the attempt of the answer (default: the turn's last)",
+      toAttempt,
+    );
 
 /** `files`: lists or saves the files of a turn's result; `files cat` prints one. */
 export const registerFiles: Register = (program, { io, end }) => {
-  const command = withConnection(new Command("files"))
+  const command = withAnswer(withConnection(new Command("files")))
     .description("list the files of a turn's result, or save them into a folder")
     .argument("<session>", SESSION_ARGUMENT, toSessionReference)
     .argument("[turn]", "the turn's number (default: the latest)", toTurn)
-    .option("--answer <label>", ANSWER, toLabel)
     .option("--save <folder>", "write the files; files that you changed are never overwritten")
     .option("--dry-run", "with --save: print what would be written, and write nothing")
     .option("--skip-conflicts", "with --save: keep files that you changed, and write all others")
@@ -42,12 +53,11 @@ export const registerFiles: Register = (program, { io, end }) => {
 };
 
 const catCommand = ({ io, end }: Parameters<Register>[1]): Command =>
-  withConnection(new Command("cat"))
+  withAnswer(withConnection(new Command("cat")))
     .description("print one file of a turn's result")
     .argument("<session>", SESSION_ARGUMENT, toSessionReference)
     .argument("<file>", "path of the file, such as site/index.html")
     .option("--turn <n>", "which turn of the session (default: the latest)", toTurn)
-    .option("--answer <label>", ANSWER, toLabel)
     .action(async (reference: string, file: string, _: CatFlags, command: Command) => {
       // `files` has options of the same names and receives their values.
       const flags = command.optsWithGlobals<CatFlags>();
@@ -70,7 +80,7 @@ async function list({ reference, turn, flags }: Request<FilesFlags>, io: Io): Pr
   else {
     printFiles(shown, io);
     if (shown.list.data.length > 0 && io.stderr.isTTY === true)
-      io.stderr.write(`To save them: ${saveCommand({ reference, turn, flags }, context.server)}\n`);
+      io.stderr.write(`To save them: ${saveCommand({ reference, turn, flags }, context)}\n`);
   }
   return EXIT.ok;
 }
@@ -80,21 +90,32 @@ async function placeOf(
   context: RequestContext,
   io: Io,
 ): Promise<FilesPlace> {
+  const { answer: label, attempt } = flags;
+  if (attempt !== undefined && label === undefined)
+    throw new CliError(
+      EXIT.config,
+      "--attempt needs --answer: name the answer, such as --answer agent1.1.",
+    );
   const session = await findSession(reference, context, io);
   return {
     session,
     turn: turn ?? (await latestTurn(session, context)),
-    ...(flags.answer === undefined ? {} : { label: flags.answer }),
+    ...(label === undefined ? {} : { label }),
+    ...(attempt === undefined ? {} : { attempt }),
   };
 }
 
-const saveCommand = ({ reference, turn, flags }: Request<ResultFlags>, server: string): string =>
+const saveCommand = (
+  { reference, turn, flags }: Request<ResultFlags>,
+  context: RequestContext,
+): string =>
   commandAt(
-    server,
+    context,
     "files",
     reference,
     ...(turn === undefined ? [] : [String(turn)]),
     ...(flags.answer === undefined ? [] : ["--answer", flags.answer]),
+    ...(flags.attempt === undefined ? [] : ["--attempt", String(flags.attempt)]),
     "--save",
     "out",
   );

@@ -78,6 +78,7 @@ export const withTeam = (command: Command): Command =>
         toWithFolder(text),
       ]),
     )
+    .option("--no-contexts", "take back all contexts that earlier turns of the session were given")
     .addOption(
       new Option(
         "--conflicts <side>",
@@ -100,6 +101,8 @@ export type AskFlags = ConnectionFlags &
     detach?: true;
     /** Folders that are pushed and given to the team. */
     with?: readonly WithFolder[];
+    /** `false` takes back the contexts of earlier turns. */
+    contexts?: boolean;
     conflicts?: ConflictSide;
   };
 
@@ -122,10 +125,7 @@ export function toOutput({
 }
 
 /** The limits and contexts of one turn, in the form of the API. */
-export type Limits = Pick<
-  RunRequest,
-  "budget" | "timeout_seconds" | "contexts" | "context_conflicts"
->;
+export type Limits = Pick<RunRequest, "budget" | "timeout_seconds" | "contexts">;
 
 export function toLimits(flags: LimitFlags): Limits {
   const usd = flags.maxCost ?? flags.budget;

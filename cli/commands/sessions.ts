@@ -84,12 +84,12 @@ export function printSessions(
 
 function printNextPageHint(
   next: Page | null,
-  { server }: Connection,
+  connection: Connection,
   { stderr }: Pick<Io, "stderr">,
 ): void {
   if (next?.after === undefined || stderr.isTTY !== true) return;
   const limit = next.limit === DEFAULT_LIMIT ? [] : ["--limit", String(next.limit)];
-  stderr.write(`More: ${commandAt(server, "sessions", ...limit, "--after", next.after)}\n`);
+  stderr.write(`More: ${commandAt(connection, "sessions", ...limit, "--after", next.after)}\n`);
 }
 
 type ShowFlags = ConnectionFlags & { json?: true; answer?: string };

@@ -69,6 +69,19 @@ export class ContextFiles {
   }
 
   /**
+   * Id of the version in the first turn of a session that has a state of the context; `null` if no
+   * turn before `turn` has one. Throws CliError.
+   */
+  async firstVersion(session: string, turn: number): Promise<string | null> {
+    for (let earlier = 1; earlier < turn; earlier += 1) {
+      const changes = await readChangesIfKept(session, earlier, this.connection);
+      const own = changes?.data.find(({ context }) => context === this.name);
+      if (own) return own.base_version;
+    }
+    return null;
+  }
+
+  /**
    * Downloads contents by their hash, from a version or a turn that was read before. Prefers a
    * source in which the file has the same path. Throws CliError.
    */
@@ -85,6 +98,8 @@ export class ContextFiles {
   }
 
   #addSource(path: string, hash: string, fetch: ContentFetcher): void {
-    this.#sources.set(hash, [...(this.#sources.get(hash) ?? []), { path, fetch }]);
+    const sources = this.#sources.get(hash);
+    if (sources) sources.push({ path, fetch });
+    else this.#sources.set(hash, [{ path, fetch }]);
   }
 }

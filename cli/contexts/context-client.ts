@@ -20,7 +20,7 @@ import type { Side } from "./three-way";
 
 /** Requests about contexts. Every function throws CliError. */
 
-type UploadInput = {
+export type UploadInput = {
   files: readonly LocalFile[];
   /** The context version that the files are based on. `null`: there must be no version yet. */
   base: string | null | undefined;

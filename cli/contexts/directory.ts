@@ -6,12 +6,15 @@ import { toLine } from "../terminal/sanitize";
 import { hashOf, isAcceptedPath, readPlainFile } from "./scan";
 import type { LocalEntry, BlockingEntries } from "./three-way";
 
-/** Resolves the folder argument of a command. Throws CliError if it is not a directory. */
+/** Resolves the folder argument of a command. Throws CliError if it is a link or no directory. */
 export async function toDirectory(cwd: string, text: string | undefined): Promise<string> {
   const directory = path.resolve(cwd, text ?? ".");
   const entry = await lstat(directory).catch(() => null);
   if (entry?.isDirectory()) return directory;
-  throw new CliError(EXIT.config, `${toLine(text ?? directory)} is not a folder.`);
+  const kind = entry?.isSymbolicLink()
+    ? "a link. Name the folder that it leads to"
+    : "not a folder";
+  throw new CliError(EXIT.config, `${toLine(text ?? directory)} is ${kind}.`);
 }
 
 const WINDOWS_DEVICE = /^(con|prn|aux|nul|com\d|lpt\d)(\.|$)/i;
@@ -84,25 +87,25 @@ async function contentsOf(directory: string, folder: string): Promise<BlockingEn
 
 /** Whether two paths that differ only in case are the same file on this machine's disk. */
 export async function isSameFile(directory: string, one: string, other: string): Promise<boolean> {
-  const [onesParts, othersParts] = [one.split("/"), other.split("/")];
-  for (let depth = 1; depth <= onesParts.length; depth += 1) {
-    const [here, there] = await Promise.all([
-      identityOf(directory, onesParts, depth),
-      identityOf(directory, othersParts, depth),
-    ]);
-    if (here === null || here !== there) return false;
-  }
-  return true;
+  const [here, there] = await Promise.all([
+    identityOf(directory, one),
+    identityOf(directory, other),
+  ]);
+  return here !== null && here === there;
 }
 
-/** The identity of a file or folder on this machine; `null` if it does not exist. */
-async function identityOf(
-  directory: string,
-  parts: readonly string[],
-  depth: number,
-): Promise<string | null> {
-  const entry = await lstat(path.join(directory, ...parts.slice(0, depth)), { bigint: true }).catch(
-    () => null,
-  );
-  return entry && `${entry.dev}:${entry.ino}`;
+/**
+ * The identity of a file and of its folders on this machine; `null` if the file does not exist. Two
+ * paths that differ only in case have the same identity if they are the same file.
+ */
+export async function identityOf(directory: string, filePath: string): Promise<string | null> {
+  const parts = filePath.split("/");
+  const identities: string[] = [];
+  for (let depth = 1; depth <= parts.length; depth += 1) {
+    const place = path.join(directory, ...parts.slice(0, depth));
+    const entry = await lstat(place, { bigint: true }).catch(() => null);
+    if (entry === null) return null;
+    identities.push(`${entry.dev}:${entry.ino}`);
+  }
+  return identities.join("/");
 }

@@ -1,9 +1,9 @@
 import { lstat } from "node:fs/promises";
 import path from "node:path";
-import type { Context, ContextChanges } from "../../src/protocol/api/contexts";
+import type { Context } from "../../src/protocol/api/contexts";
 import type { Connection } from "../credentials/connection";
 import { CliError, EXIT } from "../exit-codes";
-import { sessionStatus } from "../service/session-calls";
+import { changesOf, moveNotice, type RequestedTurn } from "./changes-of-turn";
 import {
   type BaseFiles,
   type CommonPoint,
@@ -13,25 +13,38 @@ import {
   withOtherBases,
 } from "./common-base";
 import { ContextFiles } from "./contents";
-import { readChanges, sidesOf } from "./context-client";
+import { sidesOf } from "./context-client";
 import { refusalOf } from "./directory";
-import { changesBetween, hashesHere, type IncomingChanges, type LinkedFolder } from "./incoming";
-import type { Note, NotedTurn } from "./note";
-import { noteAfterTurn, sharedEntries } from "./record";
-import { joinedWith, type KnownFiles, withLeftOut, withSharedTurns } from "./turn-base";
-
-type RequestedTurn = { session: string; turn: number; name: string | undefined };
+import {
+  changesBetween,
+  hashesHere,
+  type IncomingChanges,
+  type LinkedFolder,
+  localFirst,
+} from "./incoming";
+import { type Note, type NotedTurn, noteOf } from "./note";
+import { settledNote } from "./pending-push";
+import { noteAfterTurn } from "./record";
+import { sharedEntries } from "./shared-entries";
+import {
+  excludedPathsOf,
+  joinedWith,
+  type KnownFiles,
+  withLeftOut,
+  withSharedTurns,
+} from "./turn-base";
 
 /** Reads the state of a context after a turn, compared with the folder's base. Throws CliError. */
 export async function incomingTurn(
-  { directory, note }: LinkedFolder,
+  { directory, notes }: LinkedFolder,
   requested: RequestedTurn,
   connection: Connection,
 ): Promise<IncomingChanges> {
   const { session, turn } = requested;
-  const found = await changesOf(requested, note, connection);
+  const found = await changesOf(requested, notes.linked, connection);
   const link = { server: connection.server, name: found.context };
-  const own = note?.server === link.server && note.name === link.name ? note : null;
+  const stored = noteOf(notes, link);
+  const own = stored && (await settledNote(stored, connection));
   const reads = new ContextFiles(found.context, connection);
   const state = await reads.stateOf({ session, turn }, found);
   if (state === null)
@@ -41,6 +54,8 @@ export async function incomingTurn(
     );
   const reading = { directory, reads, state, session };
   const base = own === null ? await assumedBase(directory, state) : await baseOf(own, reading);
+  // Files that another folder only excludes are not deleted here.
+  for (const path of await unseenPaths(base, { session, turn }, reading)) base.delete(path);
   const entries = (await reads.version(state.version))?.includes ?? [];
   const turnPlace = { session, turn, version: state.version };
   const includes = { entries, files: state.versionFiles };
@@ -54,47 +69,43 @@ export async function incomingTurn(
       found.changes.map((change) => change.path),
     ),
     theirs: reads.fetch,
-    base: reads.fetch,
+    base: localFirst(directory, reads.fetch),
+    noteBefore: stored,
     noteAfter: (remainder) =>
-      note !== null && own === null
-        ? null // the folder stays linked to its own context
-        : noteAfterTurn(own, {
-            link,
-            turn: { ...turnPlace, includes },
-            remainder,
-            baseOf: baseHash,
-            changed: remainder.changed,
-            isPushed,
-          }),
+      noteAfterTurn(own, {
+        link,
+        turn: { ...turnPlace, includes },
+        remainder,
+        baseOf: baseHash,
+        changed: remainder.changed,
+        isPushed,
+      }),
+    link,
     notice: own && (await moveNotice(own, requested, connection)),
-    unnoted:
-      note !== null && own === null
-        ? `This folder is linked to ${note.name} of ${note.server}, so the pull of ${link.name} is not noted.`
-        : null,
   };
 }
 
-/** The changes of the turn in the requested context, or in the folder's own context. */
-async function changesOf(
-  { session, turn, name }: RequestedTurn,
-  note: Note | null,
-  connection: Connection,
-): Promise<ContextChanges> {
-  const { data } = await readChanges(session, turn, connection);
-  const names = data.map(({ context }) => context);
-  const isOwn = note !== null && names.includes(note.name);
-  const chosen = name ?? (names.length === 1 || !isOwn ? names[0] : note.name);
-  const found = data.find(({ context }) => context === chosen);
-  if (found && (name !== undefined || names.length === 1 || isOwn)) return found;
-  throw new CliError(
-    EXIT.config,
-    data.length === 0
-      ? `Turn ${turn} changed no context. A turn that is running, failed or was cancelled has no changes.`
-      : `Turn ${turn} has the contexts ${names.join(", ")}. Choose one with --name.`,
-  );
-}
-
 type Reading = { directory: string; reads: ContextFiles; state: StateFiles; session: string };
+
+/**
+ * Paths of the base that the session has never had: both the version of the turn and the version in
+ * which the session first used the context left them out.
+ */
+async function unseenPaths(
+  base: BaseFiles,
+  { session, turn }: { session: string; turn: number },
+  { reads, state }: Reading,
+): Promise<string[]> {
+  const ofTurn = await reads.version(state.version);
+  const absent = [...(ofTurn ? excludedPathsOf(ofTurn) : [])].filter(
+    (path) => base.has(path) && !state.files.has(path),
+  );
+  if (absent.length === 0) return [];
+  const version = (await reads.firstVersion(session, turn)) ?? state.version;
+  const first = await reads.version(version);
+  const leftOut = first ? excludedPathsOf(first) : new Set();
+  return absent.filter((path) => leftOut.has(path));
+}
 
 /** The base of a linked folder. */
 async function baseOf(note: Note, reading: Reading): Promise<BaseFiles> {
@@ -197,29 +208,4 @@ async function hasAny(directory: string, files: Files): Promise<boolean> {
     if (entry !== null) return true;
   }
   return false;
-}
-
-/** The notice that a pull moves the folder to a turn that is not based on the noted turn. */
-async function moveNotice(
-  note: Note,
-  { session, turn }: RequestedTurn,
-  connection: Connection,
-): Promise<string | null> {
-  const noted = note.includes?.find((entry) => entry.session === session);
-  if (noted === undefined || noted.turn === turn) return null;
-  const { data } = await sessionStatus(session, connection);
-  const parents = new Map(data.turns.map((entry) => [entry.turn, entry.parent_turn ?? null]));
-  if (isBasedOn(turn, noted.turn, parents)) return null;
-  return `This pull moves the folder from turn ${noted.turn} to turn ${turn}, which is not based on turn ${noted.turn}. It undoes what turn ${turn} lacks; changes that you have not pushed stay.`;
-}
-
-/** Whether a turn is based on another turn. `parents`: the parent of each turn. */
-export function isBasedOn(
-  turn: number,
-  origin: number,
-  parents: ReadonlyMap<number, number | null>,
-): boolean {
-  let current: number | null = turn;
-  while (current !== null && current > origin) current = parents.get(current) ?? null;
-  return current === origin;
 }

@@ -4,28 +4,37 @@ import { CliError, EXIT } from "../exit-codes";
 import { type BaseFiles, withOtherBases } from "./common-base";
 import { ContextFiles } from "./contents";
 import { readContext, sidesOf } from "./context-client";
-import { changesBetween, hashesHere, type IncomingChanges, type LinkedFolder } from "./incoming";
-import type { Note } from "./note";
-import { noteAfterVersion, sharedEntries } from "./record";
-import { leftOutPathsOf, withLeftOut, withSharedTurns } from "./turn-base";
+import {
+  changesBetween,
+  hashesHere,
+  type IncomingChanges,
+  type LinkedFolder,
+  localFirst,
+} from "./incoming";
+import { type Note, noteOf } from "./note";
+import { settledNote } from "./pending-push";
+import { noteAfterVersion } from "./record";
+import { sharedEntries } from "./shared-entries";
+import { excludedPathsOf, withLeftOut, withSharedTurns } from "./turn-base";
 
 const BASE_PRUNED =
   "The service no longer has the version of the last push or pull. Each file that differs is a conflict, and files deleted there stay here.";
 
 /** Reads the newest version of a context, compared with the folder's version. Throws CliError. */
 export async function incomingVersion(
-  { directory, note }: LinkedFolder,
+  { directory, notes }: LinkedFolder,
   requestedName: string | undefined,
   connection: Connection,
 ): Promise<IncomingChanges> {
-  const name = requestedName ?? note?.name;
+  const name = requestedName ?? notes.linked?.name;
   if (name === undefined)
     throw new CliError(
       EXIT.config,
       "This folder was never pushed. Name the context with --name, or a session with --session.",
     );
   const link = { server: connection.server, name };
-  const own = note?.server === link.server && note.name === name ? note : null;
+  const stored = noteOf(notes, link);
+  const own = stored && (await settledNote(stored, connection));
   const newest = await readContext(name, null, connection);
   const reads = new ContextFiles(name, connection);
   reads.add(newest);
@@ -37,18 +46,23 @@ export async function incomingVersion(
     { bases: [], taken: own?.taken ?? [] },
     { theirs: after, hashHere: (path) => hashes.get(path) ?? null },
   );
+  const inCommon = new Map(known);
   // Files that another folder only excludes are not deleted there.
-  for (const path of leftOutPathsOf(newest)) known.delete(path);
+  for (const path of excludedPathsOf(newest)) known.delete(path);
   const record = { entries: newest.includes ?? [], files: after };
   return {
     sourceName: `${name} ${newest.version}`,
     changes: changesBetween(known, after),
     theirs: reads.fetch,
-    base: reads.fetch,
+    base: localFirst(directory, reads.fetch),
+    noteBefore: stored,
+    link,
     noteAfter: (remainder) =>
-      noteAfterVersion(own, { link, version: newest.version, record, remainder }),
+      noteAfterVersion(own, {
+        ...{ link, version: newest.version, record, remainder },
+        baseOf: (path) => inCommon.get(path)?.hash ?? null,
+      }),
     notice: own !== null && base === null ? BASE_PRUNED : null,
-    unnoted: null,
   };
 }
 

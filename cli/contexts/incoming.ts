@@ -1,8 +1,10 @@
+import path from "node:path";
 import type { BaseFiles, Files } from "./common-base";
 import type { ContentFetcher } from "./context-client";
 import { inspect } from "./directory";
-import type { Note, TakenFile } from "./note";
+import type { FolderNotes, Link, Note, TakenFile } from "./note";
 import type { Remainder } from "./record";
+import { hashOf, readPlainFile } from "./scan";
 import type { Change } from "./three-way";
 
 /** The files at the service, compared with their base. Includes unchanged files. */
@@ -14,18 +16,20 @@ export type IncomingChanges = {
   theirs: ContentFetcher;
   /** Downloads the contents of the base. */
   base: ContentFetcher;
-  /** The folder's note after the pull; `null` if the pull is not recorded. */
+  /** The folder's note of the context as it was stored before the pull; `null` if it had none. */
+  noteBefore: Note | null;
+  /** The folder's note of the context after the pull; `null` if the pull is not recorded. */
   noteAfter: (result: PullResult) => Note | null;
+  /** The context. */
+  link: Link;
   /** Printed before the plan; `null` if there is nothing to report. */
   notice: string | null;
-  /** Why a pull is not noted; `null` if it is. */
-  unnoted: string | null;
 };
 /** What a pull left over, and the paths that it changed. */
 export type PullResult = Remainder & { changed: readonly string[] };
 
-/** A local folder and its note. `note`: `null` if the folder was never pushed or pulled. */
-export type LinkedFolder = { directory: string; note: Note | null };
+/** A local folder and its notes. */
+export type LinkedFolder = { directory: string; notes: FolderNotes };
 
 /** The hashes of the folder's files at these paths; no entry if there is no plain file. */
 export async function hashesHere(
@@ -39,6 +43,19 @@ export async function hashesHere(
   }
   return hashes;
 }
+
+/**
+ * Reads the contents of a base from the folder if its file has them, else from the service. Only
+ * the folder has the contents of a partly taken file.
+ */
+export const localFirst =
+  (directory: string, fetch: ContentFetcher): ContentFetcher =>
+  async (file, hash) => {
+    const entry = await inspect(directory, file);
+    const isHere = entry !== null && "hash" in entry && entry.hash === hash;
+    const read = isHere ? await readPlainFile(path.join(directory, file)) : null;
+    return read?.bytes && hashOf(read.bytes) === hash ? read.bytes : fetch(file, hash);
+  };
 
 /** One change per path of either side: first the paths in `first`, then the others by name. */
 export const changesBetween = (

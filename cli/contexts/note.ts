@@ -34,13 +34,26 @@ const NotedTurnSchema = z.object({
 export type NotedTurn = z.infer<typeof NotedTurnSchema>;
 
 /**
- * The folder's note: the context version that the folder is based on, and the turns that it has
- * pulled.
+ * A push that was sent from version `base`, so that its version is found again if the command ends
+ * before it notes the version. `tree`: see `treeHashOf`. `left_out`: the left-out paths by session.
+ */
+const PendingPushSchema = z.object({
+  base: VersionIdSchema,
+  tree: z.string(),
+  left_out: z
+    .array(z.object({ session: z.string(), paths: z.array(z.string()).default([]) }))
+    .default([]),
+});
+
+/**
+ * The folder's note of one context: the version that the folder is based on, and the turns that it
+ * has pulled.
  *
  * - `without`: files of that version that the pull excluded.
  * - `earlier`: versions that the folder was based on before, oldest first.
  * - `taken`: files of a newer version that were taken partly, while the folder stays at `version`.
  * - `includes`: pulled turns, one entry per session. The entry that was written last is the last.
+ * - `pending`: the push that was sent last. Omitted: its version is noted.
  */
 const NoteSchema = z.object({
   server: z.string(),
@@ -50,31 +63,82 @@ const NoteSchema = z.object({
   earlier: z.array(VersionIdSchema).optional(),
   taken: z.array(TakenFileSchema).optional(),
   includes: z.array(NotedTurnSchema).optional(),
+  pending: PendingPushSchema.optional(),
 });
 export type Note = z.infer<typeof NoteSchema>;
+
+/** A context at a service. */
+export type Link = Pick<Note, "server" | "name">;
+
+/** The file has the note of the linked context, and those of the other contexts beside it. */
+const NoteFileSchema = NoteSchema.extend({ others: z.array(NoteSchema).optional() });
+
+/**
+ * The notes of a folder. `linked`: the note of the context that the folder is linked to, which is
+ * that of the last push, or of the first pull; `null` if there is none. `others`: notes of other
+ * contexts, the oldest first.
+ */
+export type FolderNotes = { linked: Note | null; others: readonly Note[] };
+
+/** Most notes of other contexts. */
+const MAX_OTHERS = 20;
+
+const isOf =
+  ({ server, name }: Link) =>
+  (note: Note): boolean =>
+    note.server === server && note.name === name;
+
+/** The folder's note of a context; `null` if it was never pushed to it or pulled from it. */
+export const noteOf = ({ linked, others }: FolderNotes, link: Link): Note | null =>
+  [linked ?? [], others].flat().find(isOf(link)) ?? null;
 
 const folderOf = (directory: string): string => path.join(directory, ".massgen-edge");
 const noteFile = (directory: string): string => path.join(folderOf(directory), "context.json");
 
-/** Reads the folder's note; `null` if it was never pushed or pulled. Throws CliError. */
-export async function readNote(directory: string): Promise<Note | null> {
+/** Reads the note of the linked context; `null` if there is none. Throws CliError. */
+export const readNote = async (directory: string): Promise<Note | null> =>
+  (await readNotes(directory)).linked;
+
+/** Reads the notes of a folder. Throws CliError. */
+export async function readNotes(directory: string): Promise<FolderNotes> {
   const file = noteFile(directory);
   const text = await readTextFile(file, { fileKind: "note of the last push" });
-  if (text === null) return null;
-  const parsed = NoteSchema.safeParse(parseJson(text));
-  if (parsed.success) return parsed.data;
+  if (text === null) return { linked: null, others: [] };
+  const parsed = NoteFileSchema.safeParse(parseJson(text));
+  if (parsed.success) {
+    const { others = [], ...linked } = parsed.data;
+    return { linked, others };
+  }
   throw new CliError(
     EXIT.config,
     `${file} is not a file that \`push\` writes. Remove it, and name the context with --name.`,
   );
 }
 
-/** Writes the folder's note, and a `.gitignore` that hides it from git. Throws CliError. */
-export async function writeNote(directory: string, note: Note): Promise<void> {
-  const text = JSON.stringify(note, (_, value) => (isEmptyList(value) ? undefined : value), 2);
+/**
+ * Writes the folder's note of a context, and a `.gitignore` that hides it from git. The notes of
+ * other contexts stay. `links`: whether the folder is linked to the context now; a folder without a
+ * link always is. Throws CliError.
+ */
+export async function writeNote(
+  directory: string,
+  note: Note,
+  { links = true }: { links?: boolean } = {},
+): Promise<void> {
+  const { linked, others } = await readNotes(directory);
+  const isLinked = links || linked === null || isOf(note)(linked);
+  const beside = [...others, ...(linked ? [linked] : [])].filter((one) => !isOf(note)(one));
+  const file = isLinked
+    ? { ...note, others: beside.slice(-MAX_OTHERS) }
+    : { ...linked, others: [...beside.filter((one) => one !== linked), note].slice(-MAX_OTHERS) };
+  const text = JSON.stringify(file, (_, value) => (isEmptyList(value) ? undefined : value), 2);
   await writeWhole(noteFile(directory), Buffer.from(`${text}\n`), false);
   await hideFromGit(folderOf(directory));
 }
+
+/** Whether two notes are equal; `null` is a missing note. */
+export const sameNote = (a: Note | null, b: Note | null): boolean =>
+  JSON.stringify(a) === JSON.stringify(b);
 
 const isEmptyList = (value: unknown): boolean => Array.isArray(value) && value.length === 0;
 

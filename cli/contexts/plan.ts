@@ -1,4 +1,4 @@
-import { inspect, isSameFile, refusalOf } from "./directory";
+import { identityOf, inspect, refusalOf } from "./directory";
 import type { Exclusion } from "./exclusions";
 import type { PullFilter } from "./path-filter";
 import { type Change, isChange, planSteps, type Step, type Triple } from "./three-way";
@@ -21,7 +21,7 @@ export async function planOf(
   changes: readonly Change[],
   filter: Pick<PullFilter, "exclusionOf">,
 ): Promise<Plan> {
-  const sameFiles = await sameFileVariants(directory, caseVariantsIn(changes));
+  const sameFiles = await sameFileVariants(directory, caseGroupsIn(changes));
   const merged = mergeCaseVariants(changes, sameFiles).filter(isChange);
   const exclusions: Exclusion[] = [];
   const excludedPaths: string[] = [];
@@ -43,14 +43,14 @@ export async function planOf(
 
 async function sameFileVariants(
   directory: string,
-  variants: readonly CaseVariants[],
+  groups: readonly CaseGroup[],
 ): Promise<CaseVariants[]> {
-  const found: CaseVariants[] = [];
-  for (const { deleted, kept } of variants) {
-    const mayExist = refusalOf(deleted) === null && refusalOf(kept) === null;
-    if (mayExist && (await isSameFile(directory, deleted, kept))) found.push({ deleted, kept });
+  const identities = new Map<string, string>();
+  for (const path of groups.flatMap(({ deleted, kept }) => [...deleted, ...kept])) {
+    const identity = refusalOf(path) === null ? await identityOf(directory, path) : null;
+    if (identity !== null) identities.set(path, identity);
   }
-  return found;
+  return sameFilesIn(groups, (path) => identities.get(path) ?? null);
 }
 
 /**
@@ -58,6 +58,8 @@ async function sameFileVariants(
  * there. On a case-insensitive disk, both paths are the same file.
  */
 export type CaseVariants = { deleted: string; kept: string };
+/** All paths that are equal without case. */
+export type CaseGroup = { deleted: string[]; kept: string[] };
 
 /**
  * Folds case as a case-insensitive disk does when it compares names. Converts to upper case first:
@@ -65,19 +67,38 @@ export type CaseVariants = { deleted: string; kept: string };
  */
 const foldCase = (path: string): string => path.toUpperCase().toLowerCase();
 
-/** Pairs of a deleted and an existing path that may be the same file on this machine. */
-export function caseVariantsIn(changes: readonly Change[]): CaseVariants[] {
-  const existing = new Map<string, string[]>();
-  for (const { path, theirs } of changes) {
-    if (theirs === null) continue;
+/** The deleted and the existing paths that may be the same files on this machine. */
+export function caseGroupsIn(changes: readonly Change[]): CaseGroup[] {
+  const groups = new Map<string, CaseGroup>();
+  for (const { path, base, theirs } of changes) {
+    if (base === null && theirs === null) continue;
     const key = foldCase(path);
-    existing.set(key, [...(existing.get(key) ?? []), path]);
+    const group = groups.get(key) ?? { deleted: [], kept: [] };
+    groups.set(key, group);
+    (theirs === null ? group.deleted : group.kept).push(path);
   }
-  const removals = changes.filter(({ base, theirs }) => base !== null && theirs === null);
-  return removals.flatMap(({ path: deleted }) =>
-    (existing.get(foldCase(deleted)) ?? []).map((kept) => ({ deleted, kept })),
-  );
+  return [...groups.values()].filter(({ deleted, kept }) => deleted.length > 0 && kept.length > 0);
 }
+
+/**
+ * For each deleted path, the first existing path that is the same file. `identityOf`: equal for
+ * paths of the same file; `null` if there is no file.
+ */
+export const sameFilesIn = (
+  groups: readonly CaseGroup[],
+  identityOf: (path: string) => string | null,
+): CaseVariants[] =>
+  groups.flatMap(({ deleted, kept }) => {
+    const byIdentity = new Map<string, string>();
+    for (const path of kept.toReversed()) {
+      const identity = identityOf(path);
+      if (identity !== null) byIdentity.set(identity, path);
+    }
+    return deleted.flatMap((path) => {
+      const found = byIdentity.get(identityOf(path) ?? "");
+      return found === undefined ? [] : [{ deleted: path, kept: found }];
+    });
+  });
 
 /**
  * Merges the two changes of each pair into one, because both paths of a pair are the same file on

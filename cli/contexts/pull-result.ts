@@ -1,18 +1,25 @@
-import type { Io } from "../io";
+import { CliError, EXIT } from "../exit-codes";
 import type { IncomingChanges, PullResult } from "./incoming";
-import { writeNote } from "./note";
+import { noteOf, readNotes, sameNote, writeNote } from "./note";
 import type { Change } from "./three-way";
 
-/** Writes the folder's note after a pull, or prints why the pull is not noted. */
+/**
+ * Writes the folder's note after a pull. The folder stays linked to its context. Throws CliError,
+ * also if another command has changed the note since the pull read it.
+ */
 export async function noteResult(
   { directory, incoming }: { directory: string; incoming: IncomingChanges },
   result: PullResult,
-  { stderr }: Pick<Io, "stderr">,
 ): Promise<void> {
-  if (incoming.unnoted !== null) stderr.write(`${incoming.unnoted}\n`);
+  const { noteBefore, link } = incoming;
+  if (!sameNote(noteOf(await readNotes(directory), link), noteBefore))
+    throw new CliError(EXIT.config, CHANGED_NOTE);
   const note = incoming.noteAfter(result);
-  if (note !== null) await writeNote(directory, note);
+  if (note !== null) await writeNote(directory, note, { links: false });
 }
+
+const CHANGED_NOTE =
+  "The changes are applied, but not noted: another push or pull of this folder ran at the same time. Pull again.";
 
 /** The paths of these steps. A path that is also renamed counts with both names. */
 export function pathsOf(steps: readonly { path: string }[], changes: readonly Change[]): string[] {

@@ -5,7 +5,7 @@ import { applySteps } from "./apply";
 import type { IncomingChanges } from "./incoming";
 import { incomingTurn } from "./incoming-turn";
 import { incomingVersion } from "./incoming-version";
-import { readNote } from "./note";
+import { readNotes } from "./note";
 import { printPullExclusions, warnRunAutomatically } from "./exclusions";
 import { printPatch } from "./patch";
 import { PullFilter } from "./path-filter";
@@ -68,7 +68,7 @@ export async function pull(
     taken: [],
     changed: pathsOf(applied, plan.triples),
   };
-  await noteResult({ directory, incoming }, result, world);
+  await noteResult({ directory, incoming }, result);
   world.stderr.write(`${incoming.sourceName}: ${resultSummary(counts, conflicts.length)}.\n`);
   return conflicts.length > 0 ? EXIT.config : EXIT.ok;
 }
@@ -82,7 +82,7 @@ async function incomingOf(
   { session, turn = 1, name }: PullOptions,
   connection: Connection,
 ): Promise<IncomingChanges> {
-  const folder = { directory, note: await readNote(directory) };
+  const folder = { directory, notes: await readNotes(directory) };
   return session === undefined
     ? incomingVersion(folder, name, connection)
     : incomingTurn(folder, { session, turn, name }, connection);

@@ -4,6 +4,7 @@ import { ancestorsOf } from "../../src/workspace/paths";
 import type { Connection } from "../credentials/connection";
 import { ContextFiles } from "./contents";
 import { refusalOf } from "./directory";
+import { withKnownBits } from "./executable-bits";
 import type { Note } from "./note";
 import { PathFilter } from "./path-filter";
 import {
@@ -14,7 +15,7 @@ import {
   type PushedHashes,
   sentEntry,
 } from "./record";
-import type { Scan } from "./scan";
+import type { LocalFile, Scan } from "./scan";
 
 type RecordInput = {
   directory: string;
@@ -28,10 +29,11 @@ type RecordInput = {
 const STATES_AT_ONCE = 4;
 
 /**
- * `leftOut`: the left-out paths by session. `leftOutFiles`: the left-out files of the folder's
- * version. `unsent`: sessions whose entries are too large.
+ * `files`: the files to send. `leftOut`: the left-out paths by session. `leftOutFiles`: the
+ * left-out files of the folder's version. `unsent`: sessions whose entries are too large.
  */
 export type PushRecord = {
+  files: LocalFile[];
   includes: IncludedTurn[];
   leftOut: LeftOutBySession;
   leftOutFiles: LeftOutFiles;
@@ -79,7 +81,8 @@ export async function recordOf(
     .filter(({ path }) => without.has(path) || excluded.has(path))
     // a file that the folder has never had has no contents in common with the service
     .map(({ path, sha256 }) => ({ path, sha256: without.has(path) ? null : sha256 }));
-  return { includes, leftOut, leftOutFiles: fittingFiles(leftOutFiles), unsent };
+  const files = withKnownBits(scanned.files, version?.tree ?? []);
+  return { files, includes, leftOut, leftOutFiles: fittingFiles(leftOutFiles), unsent };
 }
 
 /** The first files that fit into the service's limits. The others count as deleted. */

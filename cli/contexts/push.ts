@@ -5,9 +5,10 @@ import { CliError, EXIT } from "../exit-codes";
 import type { Io } from "../io";
 import { canRedraw } from "../terminal/output";
 import { toLine } from "../terminal/sanitize";
-import { uploadContext } from "./context-client";
+import { uploadOrRecreate } from "./erased-context";
 import { printExclusions } from "./exclusions";
-import { readNote, writeNote } from "./note";
+import { type Link, type Note, noteOf, readNotes, writeNote } from "./note";
+import { settledNote, withPending } from "./pending-push";
 import { recordOf } from "./push-record";
 import { noteAfterPush } from "./record";
 import { type Scan, scan } from "./scan";
@@ -34,13 +35,9 @@ export async function push(
   connection: Connection,
   world: World,
 ): Promise<ContextUpload | null> {
-  const linked = await readNote(directory);
-  // a note of another context has no base version for this push
-  const note =
-    linked?.server === connection.server && (options.name ?? linked.name) === linked.name
-      ? linked
-      : null;
-  const name = options.name ?? linked?.name ?? nameOf(directory);
+  const notes = await readNotes(directory);
+  const name = options.name ?? notes.linked?.name ?? nameOf(directory);
+  const link = { server: connection.server, name };
   const scanned = await scan(directory, options.include ?? []);
   printExclusions(scanned.exclusions, world);
   if (scanned.exclusions.some(({ reason }) => reason === "may hold secrets"))
@@ -52,6 +49,8 @@ export async function push(
   }
   if (scanned.files.length === 0 && !options.allowEmpty)
     throw new CliError(EXIT.config, `${directory} has no files to push.`);
+  const stored = noteOf(notes, link);
+  const note = stored && (await settledNote(stored, connection));
   const record = await recordOf(
     { directory, note, name, scanned, include: options.include ?? [] },
     connection,
@@ -60,20 +59,31 @@ export async function push(
   const base = options.force ? undefined : (note?.version ?? options.base);
   const line = progressLine(world);
   const input = {
-    files: scanned.files,
+    files: record.files,
     base,
     includes: record.includes,
     leftOut: base === undefined ? [] : record.leftOutFiles,
     onProgress: line.show,
   };
-  const upload = await uploadContext(name, input, connection).finally(line.clear);
-  const link = { server: connection.server, name };
-  await writeNote(directory, noteAfterPush(note, { link, upload, leftOut: record.leftOut }));
+  const sent = note && withPending(note, record);
+  if (sent) await writeNote(directory, sent, { links: false });
+  const upload = await uploadOrRecreate(name, input, connection, world).finally(line.clear);
+  // another command may have changed the note meanwhile
+  const before = noteOf(await readNotes(directory), link) ?? note;
+  const { leftOut } = record;
+  await writeNote(directory, noteAfterPush(before, { link, upload, leftOut, sent: note }));
+  printLinkChange(notes.linked, link, world);
   return upload;
 }
 
+function printLinkChange(linked: Note | null, link: Link, { stderr }: World): void {
+  if (linked === null || (linked.server === link.server && linked.name === link.name)) return;
+  const [before, now] = [linked, link].map(({ server, name }) => `${name} of ${server}`);
+  stderr.write(`This folder was linked to ${before}. It is now linked to ${now}.\n`);
+}
+
 const unsentWarning = (session: string): string =>
-  `warning: too many left-out files of ${session} to note them with the push; files that you changed after its last pull may be conflicts of its next turn`;
+  `warning: the push does not record the last pull of ${session}, because the record of pulled turns is too large. The next turn of this session may report conflicts; --conflicts then names the side that wins.`;
 
 /** Shows the progress of an upload on one line. Prints nothing without a terminal. */
 function progressLine({ stderr, env }: World): {

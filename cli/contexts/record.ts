@@ -1,15 +1,12 @@
 import type { ContextUpload, IncludedTurn } from "../../src/protocol/api/contexts";
 import { RECORD_LIMITS } from "../../src/protocol/context-limits";
-import { containsTurn, type Files, versionsOf } from "./common-base";
-import type { Note, NotedTurn, TakenFile } from "./note";
+import { type Files, versionsOf } from "./common-base";
+import type { Link, Note, NotedTurn, TakenFile } from "./note";
 
 /** What push and pull write into the folder's note, and what push sends from it. Pure. */
 
 /** Most earlier versions in a note. */
 const MAX_EARLIER = 100;
-
-/** The context that a folder is linked to. */
-export type Link = Pick<Note, "server" | "name">;
 
 /**
  * What a pull did not apply completely.
@@ -38,7 +35,8 @@ const movedTo = (note: Note, version: string): Note => ({
 /**
  * The note after a turn was pulled. `baseOf`: the hash of a file's base; `null` if there was none.
  * The folder moves to the turn's version only if the pull was complete, because otherwise the next
- * push would replace files of that version that the folder has never had.
+ * push would replace files of that version that the folder has never had. The first pull into a
+ * folder always links it to the turn's version, and notes which files of it the folder lacks.
  */
 export function noteAfterTurn(
   note: Note | null,
@@ -47,7 +45,15 @@ export function noteAfterTurn(
   const { version } = turn;
   const before: Note = note ?? { ...link, version };
   const moves = isComplete(remainder) && version > before.version;
-  const after = moves ? { ...movedTo(before, version), without: [...remainder.excluded] } : before;
+  const isAbsent = (path: string) => turn.includes.files.has(path) && baseOf(path) === null;
+  const absent = [...remainder.kept, ...remainder.excluded].filter(isAbsent);
+  const arrived = new Set(changed);
+  const without = note
+    ? (note.without ?? []).filter((path) => !arrived.has(path))
+    : [...new Set(absent)].sort();
+  const after = moves
+    ? { ...movedTo(before, version), without: [...remainder.excluded] }
+    : { ...before, without };
   const paths = [
     ...remainder.kept,
     ...remainder.excluded,
@@ -68,7 +74,7 @@ export function noteAfterTurn(
   };
   const others = (after.includes ?? []).filter(({ session }) => session !== turn.session);
   const adopted = turn.includes.entries.filter(({ session }) => session !== turn.session);
-  const record = { ...turn.includes, entries: adopted, excluded: remainder.excluded };
+  const record = { ...turn.includes, entries: adopted, excluded: remainder.excluded, baseOf };
   const included = moves ? adoptEntries(others, before, record, version) : others;
   return { ...after, includes: newest([...included, entry]) };
 }
@@ -94,14 +100,14 @@ export type VersionRecord = { entries: readonly IncludedTurn[]; files: Files };
  */
 export function noteAfterVersion(
   note: Note | null,
-  { link, version, record, remainder }: VersionPull,
+  { link, version, record, remainder, baseOf }: VersionPull,
 ): Note | null {
   if (!isComplete(remainder))
     return note === null || remainder.taken.length === 0
       ? note
       : { ...note, taken: [...remainder.taken] };
   const before: Note = note ?? { ...link, version };
-  const withExcluded = { ...record, excluded: remainder.excluded };
+  const withExcluded = { ...record, excluded: remainder.excluded, baseOf };
   const entries = adoptEntries(before.includes ?? [], note, withExcluded, version);
   const { taken: _, ...rest } = movedTo(before, version);
   return { ...rest, without: [...remainder.excluded], includes: newest(entries) };
@@ -112,7 +118,12 @@ export type VersionPull = {
   version: string;
   record: VersionRecord;
   remainder: Remainder;
+  /** The hash of a file that the folder had in common with the service; `null` if none. */
+  baseOf: (path: string) => string | null;
 };
+/** A version that the folder now contains. `excluded`: files that the pull excluded. */
+type ContainedVersion = VersionRecord &
+  Pick<VersionPull, "baseOf"> & { excluded: readonly string[] };
 
 /**
  * Merges the folder's entries with those of a version that the folder now contains. For each
@@ -122,7 +133,7 @@ export type VersionPull = {
 function adoptEntries(
   own: readonly NotedTurn[],
   note: Note | null,
-  { entries, files, excluded }: VersionRecord & { excluded: readonly string[] },
+  { entries, ...contained }: ContainedVersion,
   version: string,
 ): NotedTurn[] {
   const bySession = new Map(entries.map((entry) => [entry.session, entry]));
@@ -135,20 +146,20 @@ function adoptEntries(
   const keptSessions = new Set(kept.map(({ session }) => session));
   const adopted = entries
     .filter(({ session }) => !keptSessions.has(session))
-    .map((entry) => adoptEntry(entry, note, { files, excluded }));
+    .map((entry) => adoptEntry(entry, note, contained));
   return [...kept, ...adopted];
 }
 
 /**
  * The folder's entry for an entry of a version. A path that the version has and that counts as left
  * out was taken partly by the folder that pushed the version. Here it is also a partly taken file.
- * Its base is unknown, so that a further change of the file is a conflict. This folder has neither
- * the left-out files nor those that its own pull excluded.
+ * Its base is unknown, so that a further change of the file is a conflict. This folder did not get
+ * the left-out files and those that its own pull excluded: it has at most their older contents.
  */
 function adoptEntry(
   entry: IncludedTurn,
   note: Note | null,
-  { files, excluded }: { files: Files; excluded: readonly string[] },
+  { files, excluded, baseOf }: Omit<ContainedVersion, "entries">,
 ): NotedTurn {
   const taken = (entry.left_out ?? []).flatMap((path) => {
     const file = files.get(path);
@@ -156,13 +167,17 @@ function adoptEntry(
   });
   const partly = new Set(taken.map(({ path }) => path));
   const based = new Set((entry.bases ?? []).map(({ path }) => path));
+  const toBase = (path: string) => ({
+    path,
+    sha256: partly.has(path) ? null : baseOf(path),
+  });
   const absent = new Set([...(entry.left_out ?? []), ...excluded]).difference(based);
   return {
     session: entry.session,
     turn: entry.turn,
     ...(note === null ? {} : { since: note.version }),
     left_out: (entry.left_out ?? []).filter((path) => !partly.has(path)),
-    bases: [...(entry.bases ?? []), ...[...absent].map((path) => ({ path, sha256: null }))],
+    bases: [...(entry.bases ?? []), ...[...absent].map(toBase)],
     taken,
   };
 }
@@ -233,47 +248,36 @@ export function fittingEntries(entries: readonly IncludedTurn[]): IncludedTurn[]
 }
 
 /**
- * The note after a push. `leftOut`: the left-out paths by session. If the service kept a version of
- * another folder that has the same files, that version may be older than the folder's turns.
+ * The note after a push. `leftOut`: the left-out paths by session. `sent`: the note from which the
+ * push was made. If the service kept a version of another folder that has the same files, that
+ * version may be older than the folder's turns. It also lacks turns that were pulled while the push
+ * ran.
  */
-export function noteAfterPush(
-  note: Note | null,
-  { link, upload, leftOut }: { link: Link; upload: PushedVersion; leftOut: LeftOutBySession },
-): Note {
+export function noteAfterPush(note: Note | null, { link, upload, leftOut, sent }: PushInput): Note {
   if (note === null) return { ...link, version: upload.version };
   const isOfOthers = upload.status === "unchanged" && upload.version !== note.version;
-  const { taken: _, without: __, ...rest } = movedTo(note, upload.version);
+  const { taken: _, without: __, pending: ___, ...rest } = movedTo(note, upload.version);
+  const sentEntries = new Set(sent?.includes?.map((entry) => JSON.stringify(entry)));
   return {
     ...rest,
-    includes: (note.includes ?? []).map((entry) => ({
-      ...entry,
-      left_out: [...(leftOut.get(entry.session) ?? entry.left_out ?? [])],
-      ...(isOfOthers ? { since: upload.version } : {}),
-    })),
+    includes: (note.includes ?? []).map((entry) => {
+      const isSent = sentEntries.has(JSON.stringify(entry));
+      const paths = isSent ? leftOut.get(entry.session) : undefined;
+      return {
+        ...entry,
+        left_out: [...(paths ?? entry.left_out ?? [])],
+        ...(isOfOthers || !isSent ? { since: upload.version } : {}),
+      };
+    }),
   };
 }
 
+type PushInput = {
+  link: Link;
+  upload: PushedVersion;
+  leftOut: LeftOutBySession;
+  sent: Note | null;
+};
+
 type PushedVersion = Pick<ContextUpload, "version" | "status">;
 export type LeftOutBySession = ReadonlyMap<string, readonly string[]>;
-
-/** The record of a version, if it has one. */
-type RecordHolder = { includes?: readonly IncludedTurn[] | undefined };
-
-/**
- * The turns whose states both the folder and a newer version contain, while a version of the folder
- * does not. Of two turns of a session, the later one contains the state of the earlier one.
- */
-export function sharedEntries(
-  note: Note,
-  { version, includes: ofVersion = [] }: RecordHolder & { version: string },
-  { includes: ofNewest = [] }: RecordHolder,
-): IncludedTurn[] {
-  return (note.includes ?? []).flatMap((own) => {
-    const theirs = ofNewest.find(({ session }) => session === own.session);
-    if (!theirs) return [];
-    const shared = theirs.turn < own.turn ? theirs : own;
-    const contained = ofVersion.find(({ session }) => session === own.session)?.turn ?? 0;
-    const isContained = contained >= shared.turn || (shared === own && containsTurn(version, own));
-    return isContained ? [] : [shared];
-  });
-}

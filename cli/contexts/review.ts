@@ -57,7 +57,7 @@ export async function review(
     taken: [...choices.parts].map(([file, { hash }]) => ({ path: file, sha256: hash })),
     changed: pathsOf(applied, plan.triples),
   };
-  await noteResult({ directory, incoming }, result, world);
+  await noteResult({ directory, incoming }, result);
   const all = plan.steps.filter(({ action }) => action === "conflict").length + conflicts.length;
   const rest = left.length + conflicts.length - all;
   const summary = resultSummary(counts, all);

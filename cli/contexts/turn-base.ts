@@ -30,8 +30,8 @@ const entryOf = ({ includes = [] }: Context, session: string) =>
   includes.find((entry) => entry.session === session);
 
 /**
- * What a folder has in common with the service. `isPushed`: whether the folder's version has a later
- * state of a file than the pulled turn.
+ * What a folder has in common with the service. `isPushed`: whether the folder's version has a
+ * later state of a file than the pulled turn.
  */
 export type KnownFiles = { base: BaseFiles; isPushed: (path: string) => boolean };
 
@@ -81,6 +81,17 @@ export async function withSharedTurns(
 /** The paths that a version left out. */
 export const leftOutPathsOf = ({ left_out: files = [] }: Context): ReadonlySet<string> =>
   new Set(files.map(({ path }) => path));
+
+/**
+ * The paths that a version lacks only because its folder excludes them: files of older versions,
+ * and files of turns.
+ */
+export function excludedPathsOf(context: Context): ReadonlySet<string> {
+  const ofTurns = (context.includes ?? []).flatMap((entry) => entry.left_out ?? []);
+  const paths = new Set([...leftOutPathsOf(context), ...ofTurns]);
+  for (const { path } of context.tree) paths.delete(path);
+  return paths;
+}
 
 /**
  * Adds the files that a version left out, with their last contents: the folder may still have them.

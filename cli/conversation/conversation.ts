@@ -1,16 +1,20 @@
 import type { QuestionPart } from "../../src/protocol/attachments";
+import type { ConflictSide } from "../../src/protocol/api/contexts";
+import type { NextTurn } from "../asking/ask-again";
 import type { AskTarget } from "../asking/ask-team";
+import type { SharedFolder, WithFolder } from "../asking/shared-folders";
 import type { Connection } from "../credentials/connection";
 import type { Limits } from "../commands/flags";
 import type { OutputOptions } from "../asking/answer-output";
 import type { TeamChoice } from "../asking/team-choice";
+import { CliError, EXIT } from "../exit-codes";
 import { withUploads } from "../uploads/uploads";
 
 /** State of a conversation at the terminal. */
 export type Conversation = {
   team: TeamChoice;
   readonly connection: Connection;
-  readonly limits: Limits;
+  limits: Limits;
   readonly output: OutputOptions;
   /** `null` until the first question is asked. */
   session: string | null;
@@ -20,6 +24,17 @@ export type Conversation = {
   latest: LatestQuestion | null;
   /** Attachments of the next question, in addition to those of the team. */
   attachments: readonly QuestionPart[];
+  /** The folders of `--with`. Another team gets them too. */
+  readonly requested: readonly WithFolder[];
+  /** All folders that the team has: those of `--with`, and those that its config names. */
+  folders: readonly SharedFolder[];
+  /**
+   * The side that wins conflicts of the next question, and only of that one: later pushes of the
+   * user must not lose without a question. `null`: conflicts refuse the turn.
+   */
+  winner: ConflictSide | null;
+  /** The question that conflicts refused last; `null` after any other question. */
+  refused: { next: NextTurn; question: Omit<LatestQuestion, "turn"> } | null;
 };
 
 export type LatestQuestion = {
@@ -31,9 +46,16 @@ export type LatestQuestion = {
   attachments: readonly QuestionPart[];
 };
 
+/** The session of the conversation. Throws CliError if there is none yet. */
+export function sessionOf({ session }: Conversation): string {
+  if (session === null)
+    throw new CliError(EXIT.config, "No session yet. Ask a question, or /attach a session.");
+  return session;
+}
+
 /** The request that asks `question`: the session's next turn, or a new session if there is none. */
 export function nextTurn(
-  { session, from, team, limits, attachments }: Conversation,
+  { session, from, team, limits, attachments, winner }: Conversation,
   question: string,
 ): AskTarget {
   if (session === null) return firstTurn({ team, limits }, { question, attachments });
@@ -44,6 +66,7 @@ export function nextTurn(
         question: withUploads(question, attachments),
         ...(from === null ? {} : { parent_turn: from }),
         ...limits,
+        ...(winner === null ? {} : { context_conflicts: winner }),
       },
     },
   };

@@ -1,12 +1,14 @@
 import type { QuestionPart } from "../../src/protocol/attachments";
+import type { ConflictSide } from "../../src/protocol/api/contexts";
 import { type AskTarget, ask } from "../asking/ask-team";
 import type { Continuation } from "../asking/continuation";
+import { printPullCommands, type SharedFolder, type WithFolder } from "../asking/shared-folders";
 import { refuseLikelyCommandEntry } from "../commands/likely-commands";
 import type { Connection } from "../credentials/connection";
 import { repeatedTurn, type Conversation, type LatestQuestion, nextTurn } from "./conversation";
 import { CliError, EXIT, type ExitCode } from "../exit-codes";
 import type { Limits } from "../commands/flags";
-import { commandLineOf } from "../invocation";
+import { commandAt } from "../invocation";
 import type { Io } from "../io";
 import { readEntry, type EditorInput } from "../terminal/line-editor";
 import type { OutputOptions } from "../asking/answer-output";
@@ -20,6 +22,7 @@ import {
   perform,
 } from "./slash-commands";
 import type { TeamChoice } from "../asking/team-choice";
+import { refusalWith } from "../service/problem";
 import { latestTurn, turnFacts } from "../service/session-calls";
 import { canRedraw } from "../terminal/output";
 import { toLine } from "../terminal/sanitize";
@@ -29,7 +32,7 @@ import { printAttached } from "../uploads/uploads";
 /** Most columns of the latest question in the first line of a conversation. */
 const MAX_QUESTION_COLUMNS = 40;
 
-type ConverseOptions = {
+export type ConverseOptions = {
   team: TeamChoice;
   connection: Connection;
   limits: Limits;
@@ -38,13 +41,19 @@ type ConverseOptions = {
   continuation?: Continuation;
   /** Attachments of the first question, in addition to those of the team. */
   attachments?: readonly QuestionPart[];
+  /** The folders of `--with`, and all folders that were pushed. */
+  requested?: readonly WithFolder[];
+  folders?: readonly SharedFolder[];
+  /** The side that wins conflicts of the first question. */
+  winner?: ConflictSide | undefined;
 };
 
 /** Runs a conversation at a terminal. Each question is the next turn of one session. */
 export async function converse(
-  { team, connection, limits, output, continuation, attachments = [] }: ConverseOptions,
+  { team, connection, limits, output, continuation, ...options }: ConverseOptions,
   io: Io,
 ): Promise<ExitCode> {
+  const { attachments = [], requested = [], folders = [], winner = null } = options;
   const conversation: Conversation = {
     team,
     connection,
@@ -54,6 +63,10 @@ export async function converse(
     from: continuation?.from ?? null,
     latest: continuation ? await latestQuestion(continuation.session, connection) : null,
     attachments,
+    requested,
+    folders,
+    winner,
+    refused: null,
   };
   io.stderr.write(`massgen-edge at ${connection.server}${subjectOf(conversation)}`);
   io.stderr.write("/help lists commands, /quit leaves.\n");
@@ -105,11 +118,11 @@ async function readEntries(conversation: Conversation, io: Io): Promise<void> {
   }
 }
 
-function printShowHint({ session, latest }: Conversation, io: Io): void {
+function printShowHint({ session, latest, connection }: Conversation, io: Io): void {
   if (session === null) return;
   const turn = latest?.turn ? [String(latest.turn)] : [];
-  io.stderr.write(`\nTo read the session: ${commandLineOf("show", session, ...turn)}\n`);
-  io.stderr.write(`To continue: ${commandLineOf("--continue")}\n`);
+  io.stderr.write(`\nTo read the session: ${commandAt(connection, "show", session, ...turn)}\n`);
+  io.stderr.write(`To continue: ${commandAt(connection, "--continue")}\n`);
 }
 
 /** Handles one entry. An error ends the question but not the conversation. */
@@ -122,6 +135,7 @@ async function handleEntry(
     const outcome = await dispatch(entry.text, conversation, io);
     if (outcome === "quit") return "quit";
     if (outcome === "retry") await askAgain(conversation, io);
+    if (typeof outcome === "object") await askRefused(outcome.winner, conversation, io);
   } catch (error) {
     if (!(error instanceof CliError)) throw error;
     io.stderr.write(`${error.message}\n`);
@@ -142,9 +156,9 @@ async function dispatch(text: string, conversation: Conversation, io: Io): Promi
   if (conversation.session === null) refuseLikelyCommandEntry(text);
   const question = toQuestion(text.startsWith("//") ? text.slice(1) : text);
   const target = nextTurn(conversation, question);
-  const parent =
-    conversation.session === null ? null : (conversation.from ?? conversation.latest?.turn ?? null);
-  const { attachments } = conversation;
+  const { session, from, latest, attachments } = conversation;
+  // a refused question started no turn, so the next question follows the same turn
+  const parent = session === null ? null : (from ?? latest?.turn ?? latest?.parent ?? null);
   conversation.attachments = [];
   await runTurn(target, { question, parent, attachments }, { conversation, io });
   return "done";
@@ -158,6 +172,15 @@ async function askAgain(conversation: Conversation, io: Io): Promise<void> {
   await runTurn(target, { question, parent, attachments }, { conversation, io });
 }
 
+/** Asks the question that conflicts refused, once more. This side wins. */
+async function askRefused(winner: ConflictSide, conversation: Conversation, io: Io): Promise<void> {
+  if (conversation.refused === null)
+    throw new CliError(EXIT.config, "No question was refused because of conflicts.");
+  const { next, question } = conversation.refused;
+  const body = { ...next.body, context_conflicts: winner };
+  await runTurn({ next: { ...next, body } }, question, { conversation, io });
+}
+
 type Question = Omit<LatestQuestion, "turn">;
 
 async function runTurn(
@@ -165,12 +188,20 @@ async function runTurn(
   question: Question,
   { conversation, io }: { conversation: Conversation; io: Io },
 ): Promise<void> {
-  const { connection, team, output } = conversation;
+  const { connection, team, output, folders } = conversation;
   conversation.latest = { ...question, turn: null };
-  const { place } = await ask(
-    { target: askTarget, context: { ...connection, config: team.source }, output },
-    io,
+  conversation.winner = null;
+  conversation.refused = null;
+  const context = { ...connection, config: team.source };
+  const repetition = { slash: (side: ConflictSide) => `/conflicts ${side}`, folders };
+  const { place } = await ask({ target: askTarget, context, output, repetition }, io).catch(
+    (error: unknown) => {
+      if ("next" in askTarget && refusalWith("context_conflicts", error) !== null)
+        conversation.refused = { next: askTarget.next, question };
+      throw error;
+    },
   );
+  printPullCommands(folders, place, connection, io);
   conversation.session = place.sessionId;
   conversation.from = null;
   conversation.latest = { ...question, turn: place.turn };

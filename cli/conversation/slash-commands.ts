@@ -1,24 +1,26 @@
+import type { ConflictSide } from "../../src/protocol/api/contexts";
 import { ask } from "../asking/ask-team";
+import { shareFolders } from "../asking/shared-folders";
 import { cancelRun, latestTurn, sessionStatus, turnFacts } from "../service/session-calls";
 import { cancelMessage, printSessions } from "../commands/sessions";
 import { printLines } from "../terminal/output";
-import type { Conversation } from "./conversation";
+import { type Conversation, sessionOf } from "./conversation";
+import { cat, diff, files, save } from "./file-commands";
 import { CliError, EXIT } from "../exit-codes";
 import type { Io } from "../io";
 import { listSessions } from "../service/listings";
 import { toLine } from "../terminal/sanitize";
-import { chooseTeam } from "../asking/team-choice";
+import { chooseTeam, type TeamChoice } from "../asking/team-choice";
 import { readUploads, printAttached } from "../uploads/uploads";
-import { readDiff, toReference } from "../diff/read-diff";
-import { printDiff } from "../diff/print-diff";
 import { printTurn } from "../display/print-turn";
 import { sessionLinesOf } from "../display/turn-page";
-import { saveFiles } from "../files/save";
-import { filesToShow, printFile, printFiles, type ShownFiles } from "../files/show-files";
 import { findSession } from "../service/find-session";
 
-/** The next step of the conversation after a command. */
-export type Outcome = "done" | "retry" | "quit";
+/**
+ * The next step of the conversation after a command. `winner`: the question that conflicts refused
+ * is asked again, and this side wins.
+ */
+export type Outcome = "done" | "retry" | "quit" | { winner: ConflictSide };
 type SlashCommand = { name: string; argument: string };
 
 type CommandHandler = (conversation: Conversation, io: Io, argument: string) => Promise<Outcome>;
@@ -42,10 +44,15 @@ const COMMANDS: Readonly<Record<string, CommandEntry>> = {
   cat: { usage: "/cat <file>", meaning: "print a file of the latest turn's result", perform: cat },
   save: {
     usage: "/save [folder]",
-    meaning: "write the latest turn's files into a folder (default: out)",
+    meaning: "save the latest turn's files (default folder: out)",
     perform: save,
   },
   retry: { usage: "/retry", meaning: "ask the last question again", perform: async () => "retry" },
+  conflicts: {
+    usage: "/conflicts <side>",
+    meaning: "ask the refused question again; turn or upload wins",
+    perform: conflicts,
+  },
   cancel: { usage: "/cancel", meaning: "cancel the running turn", perform: cancel },
   attach: {
     usage: "/attach [session]",
@@ -146,12 +153,6 @@ async function help(_: Conversation, io: Io): Promise<Outcome> {
   return "done";
 }
 
-function sessionOf({ session }: Conversation): string {
-  if (session === null)
-    throw new CliError(EXIT.config, "No session yet. Ask a question, or /attach a session.");
-  return session;
-}
-
 async function status(conversation: Conversation, io: Io): Promise<Outcome> {
   const session = sessionOf(conversation);
   const { data } = await sessionStatus(session, conversation.connection);
@@ -171,42 +172,13 @@ async function show(conversation: Conversation, io: Io, argument: string): Promi
   return "done";
 }
 
-/** The files of the latest turn's result, or of another turn. */
-async function shownFiles(conversation: Conversation, turn = ""): Promise<ShownFiles> {
-  const session = sessionOf(conversation);
-  if (turn !== "" && !/^[1-9]\d{0,8}$/.test(turn))
-    throw new CliError(EXIT.config, "Turns are numbers from 1: /files 2");
-  const { connection } = conversation;
-  const number = turn === "" ? await latestTurn(session, connection) : Number(turn);
-  return filesToShow({ session, turn: number }, connection);
-}
-
-async function files(conversation: Conversation, io: Io, argument: string): Promise<Outcome> {
-  printFiles(await shownFiles(conversation, argument), io);
-  return "done";
-}
-
-async function diff(conversation: Conversation, io: Io, argument: string): Promise<Outcome> {
-  const [from, to, ...others] = argument === "" ? [] : argument.split(/\s+/).map(toReference);
-  if (others.length > 0) throw new CliError(EXIT.config, "Name at most two: /diff turn_1 turn_2");
-  const place = { session: sessionOf(conversation), from, to };
-  const { data } = await readDiff(place, conversation.connection);
-  printDiff(data, { stdout: io.stderr, stderr: io.stderr, env: io.env });
-  return "done";
-}
-
-async function cat(conversation: Conversation, io: Io, argument: string): Promise<Outcome> {
-  if (argument === "") throw new CliError(EXIT.config, "Name a file: /cat <file>");
-  const context = conversation.connection;
-  await printFile(await shownFiles(conversation), argument, { context, io });
-  return "done";
-}
-
-async function save(conversation: Conversation, io: Io, argument: string): Promise<Outcome> {
-  const folder = argument === "" ? "out" : argument;
-  const context = conversation.connection;
-  await saveFiles(folder, await shownFiles(conversation), { options: {}, context, world: io });
-  return "done";
+async function conflicts(_: Conversation, _io: Io, argument: string): Promise<Outcome> {
+  const side = argument.toLowerCase();
+  if (side === "turn" || side === "upload") return { winner: side };
+  throw new CliError(
+    EXIT.config,
+    "Name the side that wins: /conflicts turn, or /conflicts upload for your push",
+  );
 }
 
 async function cancel(conversation: Conversation, io: Io): Promise<Outcome> {
@@ -258,6 +230,7 @@ async function startNewSession(conversation: Conversation, io: Io): Promise<Outc
   conversation.session = null;
   conversation.from = null;
   conversation.latest = null;
+  conversation.refused = null;
   io.stderr.write("The next question starts a new session.\n");
   return "done";
 }
@@ -269,13 +242,28 @@ async function config(conversation: Conversation, io: Io, argument: string): Pro
     );
     return "done";
   }
-  conversation.team = await chooseTeam({ config: argument }, io);
-  printAttached(conversation.team.attachments, io);
+  return useTeam(await chooseTeam({ config: argument }, io), conversation, io);
+}
+
+/**
+ * Starts a new session with this team. Pushes the folders that its config names, and those of
+ * `--with`.
+ */
+async function useTeam(team: TeamChoice, conversation: Conversation, io: Io): Promise<Outcome> {
+  const { requested, connection } = conversation;
+  const sharing = await shareFolders({ team, requested }, connection, io);
+  const { contexts: _, ...limits } = conversation.limits;
+  conversation.team = sharing.team;
+  conversation.folders = sharing.folders;
+  conversation.limits = {
+    ...limits,
+    ...(sharing.contexts.length === 0 ? {} : { contexts: sharing.contexts }),
+  };
+  printAttached(team.attachments, io);
   return startNewSession(conversation, io);
 }
 
 async function model(conversation: Conversation, io: Io, argument: string): Promise<Outcome> {
   if (argument === "") throw new CliError(EXIT.config, "Name a model: /model <model>");
-  conversation.team = await chooseTeam({ model: argument.split(/[\s,]+/) }, io);
-  return startNewSession(conversation, io);
+  return useTeam(await chooseTeam({ model: argument.split(/[\s,]+/) }, io), conversation, io);
 }

@@ -1,11 +1,11 @@
 import { keyRisk, toOrigin } from "../../client/index";
 import { readCredentials } from "./credentials";
 import { CliError, EXIT } from "../exit-codes";
-import { DEFAULT_SERVER } from "../invocation";
+import { DEFAULT_SERVER, type Destination } from "../invocation";
 import type { Io } from "../io";
 
 /** The address of the service, and the key. The key is sent to `server` only. */
-export type Connection = { server: string; key?: string };
+export type Connection = Destination & { key?: string };
 export type ConnectionFlags = { server?: string | undefined; key?: string | undefined };
 /** The sources of both values (`--key`, `login`), for messages. `key`: `null` without a key. */
 export type Origins = { server: string; key: string | null };
@@ -23,11 +23,11 @@ export async function connect(
   io: Pick<Io, "env" | "home" | "cwd">,
 ): Promise<Connection & { origins: Origins }> {
   const stored = await readCredentials(io);
-  const server = firstSetting(
-    [flags.server, "--server"],
+  const usual = firstSetting(
     [toServerOrigin(io.env["MASSGEN_EDGE_SERVER"]), "MASSGEN_EDGE_SERVER"],
     [stored.server ?? undefined, "login"],
   ) ?? { value: DEFAULT_SERVER, source: "default" };
+  const server = firstSetting([flags.server, "--server"]) ?? usual;
   const storedKey = Object.hasOwn(stored.keys, server.value)
     ? stored.keys[server.value]
     : undefined;
@@ -37,9 +37,10 @@ export async function connect(
     [storedKey, "login"],
   );
   const origins = { server: server.source, key: key?.source ?? null };
-  if (!key) return { server: server.value, origins };
+  const found = { server: server.value, usualServer: usual.value, origins };
+  if (!key) return found;
   requireSendable(key.value, server.value, key.source);
-  return { server: server.value, key: key.value, origins };
+  return { ...found, key: key.value };
 }
 
 function firstSetting(...choices: [string | undefined, string][]): SettingValue | null {

@@ -33,8 +33,15 @@ export const IN_PROGRESS = "[Coordination in progress - ask STATUS_URL for real-
 
 const PREVIEW_CHARS = 200;
 
+/** Addresses of the files of a result. `null`: there are none. */
+export type FileAddresses = { files: string | null; changes: string | null };
+
 /** The last lines: the result. `answerAt` is the file or the address of the complete answer. */
-export function endLines(turn: TurnView, answerAt: { file: string } | { url: string }): string[] {
+export function endLines(
+  turn: TurnView,
+  answerAt: { file: string } | { url: string },
+  { files, changes }: FileAddresses = { files: null, changes: null },
+): string[] {
   const duration = `${(((turn.endedAt ?? turn.startedAt) - turn.startedAt) / 1000).toFixed(1)}s`;
   const answer = finalText(turn);
   const preview = toLine(answer);
@@ -45,6 +52,8 @@ export function endLines(turn: TurnView, answerAt: { file: string } | { url: str
     ...winnerLines(turn),
     ...warningsOf(turn).map((text) => `WARNING: ${toLine(text)}`),
     ...(answer === "" ? [] : [answerLine]),
+    ...(files === null ? [] : [`FILES_URL: ${files}`]),
+    ...(changes === null ? [] : [`CHANGES_URL: ${changes}`]),
     `DURATION: ${duration}`,
     `COST: ${costWords(turn)}`,
     ...(answer === ""

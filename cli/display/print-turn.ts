@@ -25,7 +25,7 @@ export async function printTurn(
     : turn;
   printLines(turnLinesOf(shown), io);
   if (list === null) return;
-  const command = commandAt(context.server, "files", session, String(number));
+  const command = commandAt(context, "files", session, String(number));
   const width = io.stdout.columns || Number.POSITIVE_INFINITY;
   printLines(filesLines(list, { command, width, label: "files    " }), io);
 }

@@ -1,6 +1,6 @@
 import { type UnzipFileInfo, unzipSync } from "fflate";
 import type { FilesPlace } from "../../client/index";
-import type { ContentFetcher } from "../contexts/context-client";
+import { type ContentFetcher, readChanges } from "../contexts/context-client";
 import { hashOf } from "../contexts/scan";
 import { CliError, EXIT } from "../exit-codes";
 import { type Answer, callService, readAnswer } from "../service/call-service";
@@ -29,6 +29,23 @@ export async function listIfPossible(
     return (await listFiles(place, context)).data;
   } catch (error) {
     if (error instanceof CliError) return null;
+    throw error;
+  }
+}
+
+/**
+ * Whether contexts have changes after a turn, so that a pull can bring them. `false` also if they
+ * cannot be read: the caller only adds this to a result that is already there.
+ */
+export async function hasChanges(
+  { session, turn }: FilesPlace,
+  context: RequestContext,
+): Promise<boolean> {
+  try {
+    const { data } = await readChanges(session, turn, context);
+    return data.some(({ changes }) => changes.length > 0);
+  } catch (error) {
+    if (error instanceof CliError) return false;
     throw error;
   }
 }

@@ -18,16 +18,17 @@ export type ShownFiles = { place: FilesPlace; list: FileList; raw: string; sourc
 /** Lists the files of a turn's result, or of an answer. Throws CliError if there is no result. */
 export async function filesToShow(place: FilesPlace, context: RequestContext): Promise<ShownFiles> {
   const { data: list, raw } = await listFiles(place, context);
-  const { session, turn, label } = place;
+  const { session, turn, label, attempt } = place;
   if (label === undefined && list.label === null) {
     const { data } = await turnFacts(session, turn, context);
     throw new CliError(
       EXIT.config,
-      `Turn ${turn} of ${session} has no result: it is ${toLine(data.status)}. To list the files of an answer: ${commandAt(context.server, "files", session, String(turn), "--answer", "agent1.1")}`,
+      `Turn ${turn} of ${session} has no result: it is ${toLine(data.status)}. To list the files of an answer: ${commandAt(context, "files", session, String(turn), "--answer", "agent1.1")}`,
     );
   }
   const name = list.label === null ? "" : `${toLine(list.label)}, `;
-  return { place, list, raw, sourceName: `${name}turn ${turn} of ${session}` };
+  const ofAttempt = attempt === undefined ? "" : `attempt ${attempt} of `;
+  return { place, list, raw, sourceName: `${name}${ofAttempt}turn ${turn} of ${session}` };
 }
 
 /** Prints the files, one per line: size and path. In a pipe, the size is in bytes. */

@@ -56,14 +56,14 @@ async function requireLast(connection: Connection, io: Folders): Promise<string>
   if (session !== null) return session;
   throw new CliError(
     EXIT.config,
-    `This computer knows no last session of ${connection.server}. To list sessions: ${commandAt(connection.server, "sessions")}`,
+    `This computer knows no last session of ${connection.server}. To list sessions: ${commandAt(connection, "sessions")}`,
   );
 }
 
-const unknown = (beginning: string, { server }: Connection): CliError =>
+const unknown = (beginning: string, connection: Connection): CliError =>
   new CliError(
     EXIT.config,
-    `No session begins with ${beginning}. To list sessions: ${commandAt(server, "sessions")}`,
+    `No session begins with ${beginning}. To list sessions: ${commandAt(connection, "sessions")}`,
   );
 
 function ambiguous(beginning: string, matches: SessionList["data"]): CliError {

@@ -1,11 +1,11 @@
-import { type ClientError, isLoopback } from "../../client/index";
+import { ClientError, isLoopback } from "../../client/index";
 import type { Fault, Problem } from "../../src/protocol/api";
 import type { Connection } from "../credentials/connection";
 import { CliError, EXIT, type ExitCode } from "../exit-codes";
 import { toLine, sanitize } from "../terminal/sanitize";
 import { ProblemSchema } from "./schema";
-import { commandLineOf, MODEL_FLAG } from "../invocation";
-import { conflictLines } from "./conflict-lines";
+import { commandAt, MODEL_FLAG } from "../invocation";
+import { type ConflictAdvice, conflictLines } from "./conflict-lines";
 import { widthOf } from "../terminal/text-width";
 
 /**
@@ -13,8 +13,8 @@ import { widthOf } from "../terminal/text-width";
  * the config is no local file.
  */
 export type ConfigSource = { name: string; text: string | null };
-/** `retry`: the words of a command that sends the request again; omitted if there is none. */
-export type RequestContext = Connection & { config?: ConfigSource; retry?: readonly string[] };
+/** `conflicts`: how to continue after conflicts refused the request; omitted if that is unknown. */
+export type RequestContext = Connection & { config?: ConfigSource; conflicts?: ConflictAdvice };
 
 /** Converts a failed call to an error for people. */
 export function toCliError(error: ClientError, context: RequestContext): CliError {
@@ -23,7 +23,7 @@ export function toCliError(error: ClientError, context: RequestContext): CliErro
     case "refused": {
       const { data } = ProblemSchema.safeParse(error.problem);
       if (!data) return unexpectedResponse(error.status, context);
-      return new CliError(exitCodeOf(data), describeProblem(data, context));
+      return new CliError(exitCodeOf(data), describeProblem(data, context), { cause: error });
     }
     case "redirected":
       return error.location === null
@@ -55,6 +55,12 @@ export function toCliError(error: ClientError, context: RequestContext): CliErro
     case "lost":
       return unreachable(`The connection to ${server} was lost for good.`, error, context);
   }
+}
+
+/** Returns the service's refusal with this code; `null` if `error` is another one. */
+export function refusalWith(code: string, error: unknown): ClientError | null {
+  const cause = error instanceof CliError ? error.cause : null;
+  return cause instanceof ClientError && cause.code === code ? cause : null;
 }
 
 /** The error for a response that this service never sends. `status`: `null` if it is unknown. */
@@ -103,30 +109,31 @@ function describeProblem(problem: Problem, context: RequestContext): string {
   const detail = problem.detail && errors.length === 0 ? `: ${toLine(problem.detail)}` : "";
   const lines = [`${toLine(problem.title)} (${problem.status} ${toLine(problem.code)})${detail}`];
   for (const error of errors) lines.push(...faultLines(error, config));
-  lines.push(...conflictLines(problem, context));
+  lines.push(...conflictLines(problem, context.conflicts ?? null, context));
   const id = problem.request_id ? ` Request id: ${toLine(problem.request_id)}` : "";
   const lacksProvider =
     config?.name === MODEL_FLAG &&
     errors.some(({ code, pointer }) => code === "missing" && pointer.endsWith("/backend"));
-  lines.push(`${lacksProvider ? NAME_PROVIDER : advice(problem)}${id}`);
-  return lines.join("\n");
+  lines.push(`${lacksProvider ? NAME_PROVIDER : advice(problem, context)}${id}`.trim());
+  return lines.filter((line) => line !== "").join("\n");
 }
 
 const NAME_PROVIDER =
   "Name the provider of the model with --backend, such as --backend openrouter.";
 
-function advice({ status, code }: Problem): string {
+const NAME_SIDE = "Ask again with --conflicts turn or --conflicts upload, the side that wins.";
+
+function advice({ status, code }: Problem, context: RequestContext): string {
   if (status === 401)
-    return `Store a key with \`${commandLineOf("login")}\`, or set MASSGEN_EDGE_KEY.`;
+    return `Store a key with \`${commandAt(context, "login")}\`, or set MASSGEN_EDGE_KEY.`;
   if (status === 403)
     return "The key does not allow this. Ask the service's operator for a key with this scope.";
   if (code === "spend_exceeded")
     return "The daily budget is exhausted. Ask the service's operator, or wait until tomorrow.";
   if (status === 404) return "Check the id and the server.";
-  if (code === "context_conflicts")
-    return `To decide file by file, pull the turn with \`${commandLineOf("pull", "--review")}\`, edit the files, and push.`;
+  if (code === "context_conflicts") return context.conflicts ? "" : NAME_SIDE;
   if (code === "context_changed")
-    return `Pull that version first with \`${commandLineOf("pull", "--apply")}\`. To replace it, push with --force.`;
+    return `Pull that version first with \`${commandAt(context, "pull", "--apply")}\`. To replace it, push with --force.`;
   if (code === "turn_running") return "Wait for the running turn, attach to it, or cancel it.";
   if (status === 429 || status === 503) return "Wait a little and retry.";
   if (status >= 500)

@@ -1,9 +1,9 @@
-import type { CapTooSmall } from "../../src/coordination";
+import type { CapTooSmall, HeadRefusal } from "../../src/coordination";
 import type { ConflictSide, ContextChanges } from "../../src/protocol/api/contexts";
 import type { HandedFiles, LeftOut } from "../../src/protocol/events/file";
 import type { AttachmentRefusal, WantedAttachment } from "../../src/agents/attached";
 import type { FileEntry } from "../../src/workspace/types";
-import type { SessionStatus, TurnResponse } from "../../src/protocol/api";
+import type { SessionStatus, TurnResponse, TurnSummary } from "../../src/protocol/api";
 import type { Budget } from "../../src/protocol/team";
 import type { PriceRefusal, QuotaRefusal } from "../../src/tenancy/quota";
 import type { RequestGrant } from "../../src/config/granted-contexts";
@@ -25,7 +25,7 @@ export type StartTurn = {
   question: string;
   /** Images and files of the question. Omitted if there are none. */
   attachments?: readonly WantedAttachment[];
-  /** The number of the turn to continue; `null` for the latest. */
+  /** The number of the turn to continue; `null` for the head. */
   parentTurn: number | null;
   budget: Budget;
   /** Time limit in ms; `null` for the team's own limit. */
@@ -134,6 +134,9 @@ export type ContextPoint = {
   sources: ReadonlyMap<string, string>;
 };
 
+/** A page of turns. */
+export type TurnPage = { turns: TurnSummary[]; hasMore: boolean; head: number };
+
 /** A page of events. `events` are JSON texts as clients receive them, in order. */
 export type EventPage = { events: string[]; hasMore: boolean };
 
@@ -164,6 +167,10 @@ type SessionApi = {
   create(sessionId: string, team: Team, turn: StartTurn): Promise<StartedTurn | StartRefusal>;
   /** Starts another turn. Idempotent per `startId`. */
   startTurn(turn: StartTurn): Promise<StartedTurn | StartRefusal>;
+  /** A page of the turns with a number above `after`, in order, and the head. */
+  turns(after: number, limit: number): Promise<({ ok: true } & TurnPage) | SessionRefusal>;
+  /** Moves the head: the turn that the next turn continues unless it names another. Idempotent. */
+  moveHead(turn: number): Promise<{ ok: true; head: number } | HeadRefusal | SessionRefusal>;
   /** Cancels the running turn. Idempotent. */
   cancel(): Promise<{ ok: true; turn: number; status: string } | SessionRefusal>;
   /**

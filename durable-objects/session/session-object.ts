@@ -1,5 +1,6 @@
 import { DurableObject } from "cloudflare:workers";
 import type { Team } from "../../src/config/team";
+import { headRefusal } from "../../src/coordination";
 import type { Env } from "../../src/env";
 import type { ContextChanges } from "../../src/protocol/api/contexts";
 import {
@@ -83,6 +84,21 @@ export class SessionObject extends DurableObject<Env> implements SessionObjectAp
   async startTurn(tenant: string, turn: StartTurn): Promise<StartedTurn | StartRefusal> {
     const session = this.#of(tenant);
     return session ? this.#admission.startTurn(session, turn) : NOT_FOUND;
+  }
+
+  async turns(tenant: string, after: number, limit: number) {
+    const page = this.#of(tenant)?.queries.turns(after, limit);
+    return page ? ({ ok: true, ...page } as const) : NOT_FOUND;
+  }
+
+  async moveHead(tenant: string, turn: number) {
+    const session = this.#of(tenant);
+    if (!session) return NOT_FOUND;
+    const { coordinator } = session;
+    const refusal = headRefusal(coordinator.state, turn);
+    if (refusal) return refusal;
+    coordinator.handle({ type: "head_requested", turn });
+    return { ok: true, head: turn } as const;
   }
 
   async cancel(tenant: string) {

@@ -1,11 +1,12 @@
 import type { SessionStatus, TurnResponse } from "../../src/protocol/api";
 import type { Attachment } from "../../src/protocol/attachments";
+import type { CancelledTurn } from "../../src/prompts/task";
 import type { WireEvent } from "../../src/protocol/events";
 import { withPathsFor } from "../../src/protocol/workspace-paths";
-import { toStatus, toTurn } from "../../src/protocol/view/status";
+import { toStatus, toSummary, toTurn } from "../../src/protocol/view/status";
 import { apply, emptyView, type SessionView, type TurnView } from "../../src/protocol/view";
 import { type LogRow, toJson, toWire } from "./streams/frames";
-import type { AnswerText, EventPage, PageRequest } from "./session-api";
+import type { AnswerText, EventPage, PageRequest, TurnPage } from "./session-api";
 import type { SessionLog, TurnPlace } from "./log/session-log";
 import { STORE, STREAM } from "../shared/object-limits";
 import { logError } from "../../src/redaction/log";
@@ -40,6 +41,14 @@ export class SessionQueries {
   /** The session's status at `now`, unix ms; `null` if it has no turn. */
   status(now: number): SessionStatus | null {
     return toStatus(this.#session(), { now });
+  }
+
+  /** A page of the turns above `after`; `null` if the session has no turn. */
+  turns(after: number, limit: number): TurnPage | null {
+    const { turns, head } = this.#session();
+    if (head === null) return null;
+    const later = turns.filter(({ number }) => number > after);
+    return { turns: later.slice(0, limit).map(toSummary), hasMore: later.length > limit, head };
   }
 
   /** A turn as the API returns it; `null` if there is none. */
@@ -96,22 +105,44 @@ export class SessionQueries {
 
   /**
    * Questions and final answers of the turn `parent` and of all turns that it continues, oldest
-   * first. Empty if `parent` is `null`.
+   * first. Empty if `parent` is `null`. Failed turns are left out. A cancelled turn has its text so
+   * far, and the tools that its presenters executed.
    */
   history(parent: number | null): PastTurn[] {
     const pastTurns: PastTurn[] = [];
     let place = parent === null ? null : this.#log.turn(parent);
     for (; place; place = this.#parentOf(place)) {
       const view = this.#viewOf(place).turns.at(-1);
-      const answer = view?.final ? this.#finalText(place, view.final.text) : view?.partial?.answer;
-      pastTurns.unshift({
-        turn: place.turn,
-        question: view?.question ?? "",
-        attachments: view?.attachments ?? [],
-        answer: answer ?? "",
-      });
+      if (!view || view.status === "failed") continue;
+      const { question, attachments = [], final, partial } = view;
+      const turn = { turn: place.turn, question, attachments };
+      pastTurns.unshift(
+        final
+          ? { ...turn, answer: this.#finalText(place, final.text) }
+          : {
+              ...turn,
+              answer: partial?.text ?? partial?.answer ?? "",
+              cancelled: { executedTools: this.#executedTools(place) },
+            },
+      );
     }
     return pastTurns;
+  }
+
+  /** The names of the tools that the presenters of a turn started, each once. */
+  #executedTools(place: TurnPlace): string[] {
+    const roundOf = ({ agent, attempt, round }: RoundPlace) => `${agent} ${attempt} ${round}`;
+    const presented = new Set(
+      [...this.#log.readType(place, "presentation.started")].map((row) => {
+        const event = this.#parse(row);
+        return event.type === "presentation.started" ? roundOf(event) : "";
+      }),
+    );
+    const names = [...this.#log.readType(place, "tool.started")].flatMap((row) => {
+      const event = this.#parse(row);
+      return event.type === "tool.started" && presented.has(roundOf(event)) ? [event.name] : [];
+    });
+    return [...new Set(names)];
   }
 
   /** A turn's final text for later turns: paths of its files lead to where agents see them. */
@@ -162,11 +193,14 @@ export class SessionQueries {
       .summaries()
       .map((summary): TurnView | null => JSON.parse(summary))
       .filter((turn) => turn !== null);
-    const running = this.#log.turns().find(({ lastSeq }) => lastSeq === null);
-    const view = running
-      ? this.#viewOf(running)
-      : { ...this.#viewOf(this.#log.turns().at(-1) ?? null), turns: [] };
-    return { ...view, turns: [...turns, ...view.turns] };
+    const latest = this.#log.turns().at(-1) ?? null;
+    const view = this.#viewOf(latest);
+    if (latest === null || latest.lastSeq === null)
+      return { ...view, turns: [...turns, ...view.turns] };
+    // Only events outside of turns follow the end of the latest turn.
+    const { lastSeq: after } = latest;
+    this.#applyAll(view, this.#log.read({ after, upTo: this.#log.head, deltas: false }));
+    return { ...view, turns };
   }
 
   #turnView(number: number): TurnView | null {
@@ -217,7 +251,10 @@ type PastTurn = {
   question: string;
   attachments: readonly Attachment[];
   answer: string;
+  cancelled?: CancelledTurn;
 };
+
+type RoundPlace = { agent: string; attempt: number; round: number };
 
 /**
  * Identifies the files of an answer. `snapshot`: the name in the answer's event; `null` if the

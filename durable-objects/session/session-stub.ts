@@ -19,6 +19,8 @@ export function sessionStub(
     prepare: () => object.prepare(tenant),
     create: (...args) => object.create(tenant, ...args),
     startTurn: (...args) => object.startTurn(tenant, ...args),
+    turns: (...args) => object.turns(tenant, ...args),
+    moveHead: (...args) => object.moveHead(tenant, ...args),
     cancel: () => object.cancel(tenant),
     erase: () => object.erase(tenant),
     status: () => object.status(tenant),

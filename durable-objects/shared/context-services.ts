@@ -1,4 +1,3 @@
-import { ulid } from "ulid";
 import type { SessionPlace } from "../../r2-layout/session-files";
 import { ContextFiles } from "../../r2-layout/contexts";
 import { createContextReader } from "../../src/uploads/context-reader";
@@ -11,6 +10,7 @@ import { ExpectedBlobs } from "../../src/uploads/expected-blobs";
 import { MemoryBudget } from "../../src/uploads/memory-budget";
 import { spareMemoryOf } from "../../src/uploads/spare-memory";
 import type { Env } from "../../src/env";
+import { newVersionId } from "./version-id";
 
 /** What all uploads of an isolate share. */
 export const sharedByUploads = () => ({
@@ -29,9 +29,8 @@ export function contextServices(
   const index = createContextIndex(env.DB, defaultStoredBytes(env));
   const records = createContextRecords(env.DB);
   const files = new ContextFiles(env.BUCKET);
-  const newId = (now: number) => ulid(now).toLowerCase();
   return {
-    store: { index, records, files, newId, expected, spare: spareMemoryOf(memory) },
+    store: { index, records, files, newId: newVersionId, expected, spare: spareMemoryOf(memory) },
     memory,
     reader: createContextReader({ index, files }),
     pins: createContextPins(env.DB),

@@ -6,7 +6,7 @@ import { commandLine } from "../../cli/program";
 import { ioWithoutUser } from "../../tests/cli/commands/terminal";
 import type { History } from "./operations";
 import type { Files } from "./paths";
-import type { World } from "./world";
+import type { PushOutcome, World } from "./world";
 
 /**
  * The service that the folders use. `idOf`: the id of a session by its number. `nameOf`: the name
@@ -16,6 +16,8 @@ export type HistoryService = Pick<World, "ask" | "newest" | "kill"> & {
   readonly url: string;
   idOf(session: number): string;
   nameOf(context: string): string;
+  /** Runs `act` after the next push is stored and before it is answered. Omitted: not possible. */
+  beforePushAnswer?(act: () => Promise<void>): void;
   close(): Promise<void>;
 };
 
@@ -64,16 +66,29 @@ export class CommandLineWorld implements World {
     await writeFile(file, contents);
   }
 
-  async push(folder: number, { included }: Parameters<World["push"]>[1]) {
+  /** A kill is played by putting the folder's note back as it was before the answer. */
+  async push(folder: number, { isKilled, ...options }: Parameters<World["push"]>[1]) {
+    const note = path.join(this.#folder(folder), ".massgen-edge/context.json");
+    let text: string | null = null;
+    if (isKilled)
+      this.service.beforePushAnswer?.(async () => {
+        text = await readFile(note, "utf8").catch(() => null);
+      });
+    const outcome = await this.#push(folder, options);
+    if (text !== null) await writeFile(note, text);
+    return outcome;
+  }
+
+  async #push(folder: number, { included }: { included?: string }): Promise<PushOutcome> {
     const args = [
       ...["push", "--name", this.#context(folder)],
       ...(included === undefined ? [] : ["--include", included]),
     ];
     const { stdout, error } = await this.#run(folder, args);
-    if (stdout.includes("is pushed")) return { status: "committed" } as const;
-    if (stdout.includes("is unchanged")) return { status: "unchanged" } as const;
-    if (error.includes("context_changed")) return { status: "refused" } as const;
-    if (error.includes("has no files to push")) return { status: "empty" } as const;
+    if (stdout.includes("is pushed")) return { status: "committed" };
+    if (stdout.includes("is unchanged")) return { status: "unchanged" };
+    if (error.includes("context_changed")) return { status: "refused" };
+    if (error.includes("has no files to push")) return { status: "empty" };
     throw new Error(`push said: ${stdout}${error}`);
   }
 
@@ -104,7 +119,7 @@ export class CommandLineWorld implements World {
     const names = entries
       .filter((entry) => entry.isFile())
       .map((entry) => path.relative(root, path.join(entry.parentPath, entry.name)))
-      .filter((name) => !name.startsWith(".massgen-edge"));
+      .filter((name) => !/^\.(massgen-edge|git)\//.test(name));
     const texts = names.map(
       async (name) => [name, await readFile(path.join(root, name), "utf8")] as const,
     );

@@ -20,7 +20,15 @@ export const edit = (path: string, contents: string | null, folder = 0): Operati
   path,
   contents,
 });
+/** Rules of `.git/info/exclude`, which only this folder has. */
+export const exclude = (rules: string | null, folder = 0): Operation => ({
+  type: "exclude",
+  folder,
+  rules,
+});
 export const push = (folder = 0): Operation => ({ type: "push", folder });
+/** A push whose command is killed before it notes the version. */
+export const killedPush = (folder = 0): Operation => ({ type: "push", folder, isKilled: true });
 export const pull = (options: Partial<Extract<Operation, { type: "pull" }>> = {}): Operation => ({
   type: "pull",
   folder: 0,

@@ -40,6 +40,7 @@ export class InProcessService {
   readonly #blobs = new Map<string, Uint8Array>();
   readonly #sessions: StoredSession[];
   #server: Server | null = null;
+  #beforePushAnswer: (() => Promise<void>) | null = null;
   #port = 0;
 
   constructor(sessions: readonly (readonly string[])[]) {
@@ -60,6 +61,10 @@ export class InProcessService {
 
   nameOf(context: string): string {
     return context;
+  }
+
+  beforePushAnswer(act: () => Promise<void>): void {
+    this.#beforePushAnswer = act;
   }
 
   async start(): Promise<void> {
@@ -176,6 +181,10 @@ export class InProcessService {
     const answer = own
       ? this.#session(own[1] ?? "", own[2] ?? "")
       : await this.#forward(request, url, chunks);
+    const isPushed = request.method === "PUT" && answer.status === 201;
+    const act = isPushed ? this.#beforePushAnswer : null;
+    if (act) this.#beforePushAnswer = null;
+    await act?.();
     response.writeHead(answer.status, Object.fromEntries(answer.headers));
     response.end(Buffer.from(await answer.arrayBuffer()));
   }

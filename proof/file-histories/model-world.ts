@@ -1,4 +1,4 @@
-import { edited, type Files } from "./paths";
+import { edited, EXCLUDE_FILE, type Files } from "./paths";
 import { predictAsk } from "./predict-ask";
 import { predictPull } from "./predict-pull";
 import { predictPush } from "./predict-push";
@@ -22,14 +22,14 @@ export class ModelWorld implements World {
   async write(folder: number, path: string, contents: string | null) {
     const present = this.#state.folders[folder];
     if (!present) return;
-    const files = edited(present.files, path, contents);
-    this.#state = {
-      ...this.#state,
-      folders: this.#state.folders.with(folder, { ...present, files }),
-    };
+    const changed =
+      path === EXCLUDE_FILE
+        ? { ...present, excludeRules: contents }
+        : { ...present, files: edited(present.files, path, contents) };
+    this.#state = { ...this.#state, folders: this.#state.folders.with(folder, changed) };
   }
 
-  async push(folder: number, options: { included?: string } = {}) {
+  async push(folder: number, options: { included?: string; isKilled?: boolean } = {}) {
     const { status, after } = predictPush(this.#state, folder, options);
     this.#state = after;
     return { status };

@@ -6,7 +6,10 @@ import type { TeamEdit } from "./predict-ask";
  */
 export type Operation =
   | { type: "edit"; folder: number; path: string; contents: string | null }
-  | { type: "push"; folder: number; included?: string }
+  /** Sets the exclusion rules that only this folder has, in `.git/info/exclude`. */
+  | { type: "exclude"; folder: number; rules: string | null }
+  /** `isKilled`: the command is killed after the service has stored its version. */
+  | { type: "push"; folder: number; included?: string; isKilled?: true }
   | {
       type: "pull";
       folder: number;

@@ -4,6 +4,8 @@ import type { Contents } from "./marks";
 export type Files = Readonly<Record<string, string>>;
 
 export const GITIGNORE = ".gitignore";
+/** The file with exclusion rules that git does not share. */
+export const EXCLUDE_FILE = ".git/info/exclude";
 
 /** Whether one path is a folder of the other, so that a tree cannot have a file at both. */
 export const collide = (one: string, other: string): boolean =>
@@ -12,10 +14,19 @@ export const collide = (one: string, other: string): boolean =>
 /** The command that excludes a file: only `pull` excludes settings of package managers. */
 type Direction = "push" | "pull";
 
+/** All ignore rules that apply to a folder. `excludeRules`: those that only this folder has. */
+export const ignoreRulesOf = ({
+  files,
+  excludeRules,
+}: {
+  files: Files;
+  excludeRules: Contents;
+}): string => [files[GITIGNORE] ?? "", excludeRules ?? ""].join("\n");
+
 /**
- * Whether `push` or `pull` leaves a file out. The model knows four kinds of exclusions: a secret, a
- * setting of a package manager, an ignored folder and an ignored pattern. `ignoreRules`: the text
- * of the folder's `.gitignore`. `included`: the file that `--include` names.
+ * Whether `push` or `pull` leaves a file out. The model knows five kinds of exclusions: a secret, a
+ * setting of a package manager, an ignored folder, an ignored pattern and an ignored file.
+ * `ignoreRules`: the ignore rules of the folder. `included`: the file that `--include` names.
  */
 export function isLeftOut(
   path: string,
@@ -23,14 +34,15 @@ export function isLeftOut(
     direction,
     ignoreRules,
     included,
-  }: { direction: Direction; ignoreRules: Contents; included?: string | undefined },
+  }: { direction: Direction; ignoreRules: string; included?: string | undefined },
 ): boolean {
   if (path === included) return false;
   if (path === ".env" || (path === ".npmrc" && direction === "pull")) return true;
-  const rules = (ignoreRules ?? "").split("\n");
+  const rules = ignoreRules.split("\n");
   return (
     (path.startsWith("dist/") && rules.includes("dist/")) ||
-    (path.endsWith(".log") && rules.includes("*.log"))
+    (path.endsWith(".log") && rules.includes("*.log")) ||
+    rules.includes(path)
   );
 }
 

@@ -1,9 +1,9 @@
 import { knows, type Mark } from "./marks";
-import { collide, edited, type Files, sameFiles, sorted } from "./paths";
+import { collide, edited, EXCLUDE_FILE, type Files, sameFiles, sorted } from "./paths";
 import type { History, Operation } from "./operations";
 import { predictAsk, type TeamEdit } from "./predict-ask";
 import { predictPull } from "./predict-pull";
-import { ownMark, predictPush } from "./predict-push";
+import { isLost, ownMark, predictPush } from "./predict-push";
 import { filesOf, markAt, type State, turnOf } from "./state";
 import type { AskOutcome, World } from "./world";
 
@@ -27,6 +27,8 @@ export const startState = ({
   folders: folders.map((context) => ({
     context,
     files: {},
+    excludeRules: null,
+    unnoted: 0,
     known: new Map(),
     version: 0,
     hasMoved: false,
@@ -77,6 +79,8 @@ class Player {
     switch (operation.type) {
       case "edit":
         return this.#edit(operation);
+      case "exclude":
+        return this.#exclude(operation);
       case "push":
         return this.#push(operation);
       case "pull": {
@@ -115,8 +119,18 @@ class Player {
     };
   }
 
+  async #exclude({ folder: index, rules }: Extract<Operation, { type: "exclude" }>): Promise<void> {
+    const folder = this.#state.folders[index];
+    if (!folder) return;
+    await this.world.write(index, EXCLUDE_FILE, rules);
+    const folders = this.#state.folders.with(index, { ...folder, excludeRules: rules });
+    this.#state = { ...this.#state, folders };
+  }
+
   async #push({ folder, ...options }: Extract<Operation, { type: "push" }>): Promise<void> {
+    const pushing = this.#state.folders[folder];
     if (isBlind(this.#state, folder)) return;
+    if (pushing && isLost(this.#state, pushing)) throw new UndecidedStep();
     const expected = predictPush(this.#state, folder, options);
     const { status } = await this.world.push(folder, options);
     expectSame("the push", status, expected.status);
@@ -142,9 +156,6 @@ class Player {
     turn: { session: number; number: number } | null,
   ): Promise<void> {
     const options = { turn, skipsConflicts, ...(included === undefined ? {} : { included }) };
-    // Files that were never pushed have no known base, so a turn has nothing to compare them with.
-    const { version = 0, files = {} } = this.#state.folders[folder] ?? {};
-    if (turn && version === 0 && Object.keys(files).length > 0) return;
     const expected = predictPull(this.#state, folder, options);
     if (expected.outcome === "open") throw new UndecidedStep();
     const pulled = await this.world.pull(folder, options);

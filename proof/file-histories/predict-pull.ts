@@ -1,6 +1,6 @@
 import { joined, knows, type Mark, mergeCopies } from "./marks";
-import { collide, type Files, GITIGNORE, isLeftOut } from "./paths";
-import { ownMark, pathsOf } from "./predict-push";
+import { collide, type Files, ignoreRulesOf, isLeftOut } from "./paths";
+import { isLost, ownMark, pathsOf } from "./predict-push";
 import {
   type Folder,
   type MarksByPath,
@@ -30,12 +30,14 @@ export type PullPrediction =
 
 /** Predicts a pull into a folder. */
 export function predictPull(state: State, index: number, options: PullOptions): PullPrediction {
-  const folder = state.folders[index];
-  if (!folder) throw new Error(`there is no folder ${index}`);
+  const present = state.folders[index];
+  if (!present) throw new Error(`there is no folder ${index}`);
+  if (isLost(state, present)) return { outcome: "open" };
   // It is undefined whether the newest version is newer than a folder that was moved back.
-  if (options.turn === null && folder.hasMoved) return { outcome: "open" };
-  const incoming = incomingOf(state, folder, options);
+  if (options.turn === null && present.hasMoved) return { outcome: "open" };
+  const incoming = incomingOf(state, present, options);
   if (!incoming) return { outcome: "refused" };
+  const folder = options.turn === null ? present : withAssumedBase(state, present, incoming);
   const plan = planOf(folder, incoming, options.included);
   if (!plan) return { outcome: "open" };
   const { taken, conflicts } = plan;
@@ -51,12 +53,16 @@ export function predictPull(state: State, index: number, options: PullOptions): 
     ...[...taken].map(([path, { known }]) => [path, known] as const),
   ]);
   const isComplete = conflicts.length === 0;
+  // The first pull of a turn links the folder to the version of the turn.
+  const isFirstOfTurn = options.turn !== null && folder.version === 0;
   // A folder that has taken everything also has everything of the version that the turn contains.
   const pulled: Folder = {
     ...folder,
     files,
     known,
-    version: isComplete ? Math.max(incoming.version, folder.version) : folder.version,
+    unnoted: 0,
+    version:
+      isComplete || isFirstOfTurn ? Math.max(incoming.version, folder.version) : folder.version,
     hasMoved: folder.hasMoved || [...taken.values()].some(({ isMove }) => isMove),
     records: options.turn === null && !isComplete ? folder.records : incoming.records,
   };
@@ -66,6 +72,22 @@ export function predictPull(state: State, index: number, options: PullOptions): 
     files,
     after: { ...state, folders: state.folders.with(index, pulled) },
   };
+}
+
+/**
+ * A folder that was never pushed or pulled, before it pulls a turn. If it has a file or a folder at
+ * a path of the version of the turn, it counts as a copy of this version.
+ */
+function withAssumedBase(state: State, folder: Folder, { version }: Incoming): Folder {
+  const found = state.contexts.get(folder.context)?.find(({ number }) => number === version);
+  if (folder.version !== 0 || !found) return folder;
+  const sent = [...found.marks].filter(([path]) => !found.leftOut.has(path));
+  const hasAny = sent.some(
+    ([path, { contents }]) =>
+      contents !== null &&
+      Object.keys(folder.files).some((own) => own === path || own.startsWith(`${path}/`)),
+  );
+  return hasAny ? { ...folder, known: new Map(sent) } : folder;
 }
 
 type Incoming = {
@@ -110,7 +132,7 @@ type Plan = { taken: Map<string, ComparedFile>; conflicts: string[] };
 function planOf(folder: Folder, incoming: Incoming, included: string | undefined): Plan | null {
   const rules = {
     direction: "pull",
-    ignoreRules: folder.files[GITIGNORE] ?? null,
+    ignoreRules: ignoreRulesOf(folder),
     included,
   } as const;
   const plan: Plan = { taken: new Map(), conflicts: [] };

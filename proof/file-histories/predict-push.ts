@@ -1,8 +1,15 @@
 import { joined, mark, type Mark } from "./marks";
-import { type Files, GITIGNORE, isLeftOut, sameFiles } from "./paths";
+import { type Files, ignoreRulesOf, isLeftOut, sameFiles } from "./paths";
 import { filesOf, type Folder, markAt, mergedRecords, type State, type Version } from "./state";
 
-export type PushOptions = { included?: string };
+export type PushOptions = { included?: string; isKilled?: boolean };
+
+/**
+ * Whether the folder's last push was killed before it was noted, and others have pushed since. Then
+ * the folder cannot find its version again, and the model decides nothing.
+ */
+export const isLost = ({ contexts }: State, { context, unnoted }: Folder): boolean =>
+  unnoted !== 0 && contexts.get(context)?.at(-1)?.number !== unnoted;
 
 /** `empty`: the folder has no files to push. `refused`: others pushed a version meanwhile. */
 export type PushPrediction = {
@@ -26,7 +33,7 @@ export const pathsOf = (...maps: readonly (ReadonlyMap<string, unknown> | Files)
 export function predictPush(
   state: State,
   index: number,
-  { included }: PushOptions,
+  { included, isKilled = false }: PushOptions,
 ): PushPrediction {
   const folder = state.folders[index];
   if (!folder) throw new Error(`there is no folder ${index}`);
@@ -54,6 +61,7 @@ export function predictPush(
     ...folder,
     known: new Map([...folder.known, ...known]),
     version: version.number,
+    unnoted: isKilled && !isUnchanged ? version.number : 0,
     hasMoved: false,
     records,
   };
@@ -71,8 +79,7 @@ export function predictPush(
 
 /** The states of all files that a folder has or knows, and the paths that its push leaves out. */
 function sentBy(folder: Folder, included: string | undefined) {
-  const ignoreRules = folder.files[GITIGNORE] ?? null;
-  const rules = { direction: "push", ignoreRules, included } as const;
+  const rules = { direction: "push", ignoreRules: ignoreRulesOf(folder), included } as const;
   const paths = pathsOf(folder.files, folder.known);
   return {
     marks: new Map(paths.map((path) => [path, ownMark(folder, path)])),

@@ -16,6 +16,8 @@ const OFTEN_LEFT_OUT = ["dist/app.js", "dist/map.js", "run.log", ".npmrc", ".env
 /** A file that may become a folder. */
 const COLLIDING = ["lib", "lib/x.txt"];
 const IGNORE_RULES = ["dist/\n", "dist/\n*.log\n", "*.log\n", "", null];
+/** Rules that only one folder has. */
+const EXCLUDE_RULES = ["b.txt\n", "b.txt\nrun.log\n", "dist/\n", null, null];
 
 /** Draws a history. The same seed draws the same history. */
 export function randomHistory(
@@ -42,10 +44,13 @@ class Draw {
     private readonly isNormal: boolean,
   ) {}
 
-  /** Some files and a push, so that every history has a version early. A second folder of a context
-   * begins with a pull. */
+  /**
+   * Some files and a push, so that every history has a version early. A second folder of a context
+   * begins with a pull of the version, or later with a pull of a turn.
+   */
   beginningOf(folder: number): Operation[] {
     const isSecond = this.setup.folders.indexOf(this.setup.folders[folder] ?? "") < folder;
+    if (isSecond && this.chance.is(0.2)) return [];
     if (isSecond && (this.isNormal || this.chance.is(0.8)))
       return [{ type: "pull version", folder }];
     const files = PLAIN.slice(0, this.chance.int(1, PLAIN.length));
@@ -67,6 +72,7 @@ class Draw {
     switch (
       chance.weighted({
         edit: 7,
+        exclude: 0.8,
         push: 4,
         pull: 4,
         version: 1.5,
@@ -76,11 +82,14 @@ class Draw {
     ) {
       case "edit":
         return { type: "edit", folder, ...this.#edit() };
+      case "exclude":
+        return { type: "exclude", folder, rules: chance.pick(EXCLUDE_RULES) };
       case "push":
         return {
           type: "push",
           folder,
           ...(this.#rarely(0.08) ? { included: chance.pick(OFTEN_LEFT_OUT) } : {}),
+          ...(chance.is(0.1) ? { isKilled: true as const } : {}),
         };
       case "pull":
         return { type: "pull", folder, session, back: this.#back(), ...this.#pullOptions() };

@@ -51,6 +51,10 @@ function simplerOf(operation: Operation | undefined): Operation[] {
       })),
     ];
   }
+  if (operation.type === "push" && operation.isKilled) {
+    const { isKilled: _, ...noted } = operation;
+    return [noted];
+  }
   if (operation.type === "push" || operation.type === "pull" || operation.type === "pull version") {
     const { included, ...plain } = operation;
     return included === undefined ? [] : [plain];

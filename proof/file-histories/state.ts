@@ -42,12 +42,16 @@ export type Session = { contexts: readonly string[]; turns: readonly Turn[] };
 /**
  * A folder of a user. `files`: what is on the disk. `known`: the state of each file that the folder
  * has in common with the service, from its last push or pull. `version`: the version in its note, 0
- * if it was never pushed or pulled. `hasMoved`: since its last push, a pull has taken files back to
+ * if it was never pushed or pulled. `excludeRules`: the ignore rules that only this folder has.
+ * `unnoted`: the version of its last push if the command was killed before it noted it, else 0.
+ * `hasMoved`: since its last push, a pull has taken files back to
  * an earlier state, or to that of another branch.
  */
 export type Folder = {
   context: string;
   files: Readonly<Record<string, string>>;
+  excludeRules: string | null;
+  unnoted: number;
   known: MarksByPath;
   version: number;
   hasMoved: boolean;

@@ -26,7 +26,8 @@ export type Ask = {
 /** What a history is played in: the command line with a service, or the model of a wrong one. */
 export type World = {
   write(folder: number, path: string, contents: string | null): Promise<void>;
-  push(folder: number, options: { included?: string }): Promise<PushOutcome>;
+  /** `isKilled`: the command is killed after the push. A world may push without a kill instead. */
+  push(folder: number, options: { included?: string; isKilled?: boolean }): Promise<PushOutcome>;
   /** `turn`: `null` pulls the newest version of the context. */
   pull(
     folder: number,

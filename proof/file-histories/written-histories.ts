@@ -1,5 +1,6 @@
 import { ask, edit, pull, pullVersion, push, type Row, toHistory } from "./history-steps";
 import { FURTHER_ROWS } from "./left-out-histories";
+import { TWO_FOLDER_ROWS } from "./two-folder-histories";
 
 const rows: readonly Row[] = [
   {
@@ -217,4 +218,4 @@ const rows: readonly Row[] = [
 ];
 
 /** All histories that are written by hand. */
-export const WRITTEN_HISTORIES = [...rows, ...FURTHER_ROWS].map(toHistory);
+export const WRITTEN_HISTORIES = [...rows, ...FURTHER_ROWS, ...TWO_FOLDER_ROWS].map(toHistory);

@@ -8,7 +8,8 @@ export const USAGE = `npm run planted-bugs [-- --only TEXT]
   --only TEXT   plant only bugs whose "INVARIANT NAME" contains this text;
                 may be repeated
   --sessions N  simulate at most N sessions of the service per bug, and ten
-                times as many of the rules (150)
+                times as many of the rules; or play N histories of files
+                for a bug of the command line (150)
   --jobs N      parallel processes (number of cores)
   --record      store the figures in docs/proof/data/campaigns.json,
                 for the documents`;

@@ -37,7 +37,7 @@ async function runTrial(file: string, task: Task): Promise<Outcome> {
 
 function lineOf({ name, invariant, outcome: { first, invariants }, seconds }: Row): string {
   const by = first ? `${first.world} seed ${first.seed}: ${invariants.join(" ")}` : "NOT CAUGHT";
-  return `${invariant.padEnd(13)}${name.padEnd(74)}${seconds.toFixed(1).padStart(6)} s  ${by}`;
+  return `${invariant.padEnd(15)}${name.padEnd(74)}${seconds.toFixed(1).padStart(6)} s  ${by}`;
 }
 
 /**

@@ -1,4 +1,5 @@
 import type { PlantedBug } from "./bug";
+import { BUGS_OF_COMMAND_LINE } from "./of-command-line";
 import { BUGS_OF_CONTEXTS } from "./of-contexts";
 import { BUGS_OF_ENDINGS } from "./of-endings";
 import { BUGS_OF_RULES } from "./of-rules";
@@ -12,6 +13,7 @@ export const PLANTED_BUGS: readonly PlantedBug[] = [
   ...BUGS_OF_RULES,
   ...BUGS_OF_SERVICE,
   ...BUGS_OF_CONTEXTS,
+  ...BUGS_OF_COMMAND_LINE,
 ];
 
 /**

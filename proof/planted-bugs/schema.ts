@@ -1,8 +1,14 @@
 import * as z from "zod";
 
-/** A session of one of the two simulations: the rules alone, or the whole service. */
-const SessionSchema = z.object({ world: z.enum(["rules", "service"]), seed: z.number() });
+/**
+ * A session of one of the two simulations, of the rules alone or of the whole service; or a history
+ * of files that the command line plays.
+ */
+const SessionSchema = z.object({ world: z.enum(["rules", "service", "files"]), seed: z.number() });
 export type Session = z.infer<typeof SessionSchema>;
+
+/** The invariant that histories of files check: every file and conflict is as predicted. */
+export const FILE_HISTORIES = "file-histories";
 
 /**
  * A trial's task: simulate at most `most` sessions of the service until one violates the invariant

@@ -1,11 +1,11 @@
 import { judge, situationOf } from "../simulation/engine/judge";
 import { rulesSituationOf } from "../simulation/world/rules-situation";
 import { verify } from "../simulation/world/verify";
-import { type Outcome, type Session, TaskSchema } from "./schema";
+import { FILE_HISTORIES, type Outcome, type Session, TaskSchema } from "./schema";
 
 /**
  * Simulates the bundled code, with sessions of the rules and of the whole service in turn, and
- * prints the violated invariants.
+ * prints the violated invariants. Bugs of the command line are tried with histories of files.
  */
 
 /** Sessions of the rules per session of the service, because the rules are so much faster. */
@@ -25,6 +25,11 @@ function* alternatingSessions(most: number): Generator<Session> {
   }
 }
 
+/** Histories of files, of normal use and of all operations in turn. */
+function* fileHistories(most: number): Generator<Session> {
+  for (let seed = 1; seed <= most; seed += 1) yield { world: "files", seed };
+}
+
 /** Simulates sessions until one violates `meant`; `null` means all sessions. */
 async function simulateAll(sessions: Iterable<Session>, meant: string | null): Promise<Outcome> {
   const violated = new Set<string>();
@@ -32,7 +37,7 @@ async function simulateAll(sessions: Iterable<Session>, meant: string | null): P
   let failedSessions = 0;
   for (const session of sessions) {
     const { world, seed } = session;
-    const violations = world === "service" ? await simulateService(seed) : simulateRules(seed);
+    const violations = await SIMULATIONS[world](seed);
     for (const invariant of violations) violated.add(invariant);
     if (violations.length > 0) failedSessions += 1;
     if (violations.length > 0) first ??= session;
@@ -60,9 +65,25 @@ function simulateRules(seed: number): string[] {
   }
 }
 
+/** Whether a history of files differs from its prediction. */
+async function playHistory(seed: number): Promise<string[]> {
+  // loaded only for these bugs, because it loads the command line and the API
+  const { problemOfSeed } = await import("./file-history");
+  return (await problemOfSeed(seed)) === null ? [] : [FILE_HISTORIES];
+}
+
+const SIMULATIONS: Record<Session["world"], (seed: number) => string[] | Promise<string[]>> = {
+  service: simulateService,
+  rules: simulateRules,
+  files: playHistory,
+};
+
+const sessionsFor = ({ meant, most }: { meant: string; most: number }): Iterable<Session> =>
+  meant === FILE_HISTORIES ? fileHistories(most) : alternatingSessions(most);
+
 const task = TaskSchema.parse(JSON.parse(process.argv[2] ?? ""));
 const outcome =
   "sessions" in task
     ? await simulateAll(task.sessions, null)
-    : await simulateAll(alternatingSessions(task.most), task.meant);
+    : await simulateAll(sessionsFor(task), task.meant);
 console.log(JSON.stringify(outcome));

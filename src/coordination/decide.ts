@@ -13,6 +13,7 @@ import {
   startTool,
   recordNotification,
 } from "./tool/tools";
+import { moveHead } from "./turn/head";
 import { startTurn, cancelTurn } from "./turn/turn";
 import type { World } from "./world";
 
@@ -29,15 +30,20 @@ const MAX_PASSES = 1_000;
 export function decide(state: SessionState, input: Input, world: World): Step[] {
   const draft = new Draft(state, input, world);
   advance(draft);
-  if (draft.running || input.type === "turn_requested") applyInput(draft, input);
+  if (draft.running || BETWEEN_TURNS.has(input.type)) applyInput(draft, input);
   advance(draft);
   return draft.steps;
 }
+
+/** Inputs that have an effect while no turn runs. */
+const BETWEEN_TURNS: ReadonlySet<Input["type"]> = new Set(["turn_requested", "head_requested"]);
 
 function applyInput(draft: Draft, input: Input): void {
   switch (input.type) {
     case "turn_requested":
       return startTurn(draft, input);
+    case "head_requested":
+      return moveHead(draft, input.turn);
     case "cancel_requested":
       return cancelTurn(draft);
     case "call_held":

@@ -22,16 +22,21 @@ export function evolve(state: SessionState, event: SessionEvent): SessionState {
     case "session.created":
       return { ...next, rules: event.rules };
     case "turn.started":
-      return { ...next, turns: event.turn, turn: startedTurn(next, event) };
+      return { ...withoutHead(next), turns: event.turn, turn: startedTurn(next, event) };
+    case "head.moved":
+      return { ...next, head: event.head };
     default:
       if (!next.turn) throw new Error(`${event.type} outside a turn`);
       return { ...next, turn: evolveTurn(next.turn, event) };
   }
 }
 
+/** A turn that starts is the head. */
+const withoutHead = ({ head: _, ...state }: SessionState): SessionState => state;
+
 type EventWithinTurn = Exclude<
   SessionEvent,
-  { type: "stream.delta" | "session.created" | "turn.started" }
+  { type: "stream.delta" | "session.created" | "turn.started" | "head.moved" }
 >;
 
 function evolveTurn(turn: TurnState, event: EventWithinTurn): TurnState {

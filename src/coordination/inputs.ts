@@ -48,6 +48,8 @@ export type InputBody =
       /** Agents that have a workspace only because of `grants`. Omitted if there are none. */
       grantedWorkspaces?: readonly GrantedWorkspace[];
     }
+  /** A user moves the head to an earlier or later turn. Has no effect while a turn runs. */
+  | { type: "head_requested"; turn: number }
   | { type: "cancel_requested" }
   /**
    * An owed call waits for its backend's rate limits until about `until` (unix ms). `inputTokens`

@@ -23,6 +23,8 @@ export type SessionState = {
   rules: TeamRules | null;
   /** Highest turn number so far. */
   turns: number;
+  /** The turn to which the user moved the head. Omitted: the head is the latest turn. */
+  head?: number;
   /** The latest turn; `null` before the first turn. */
   turn: TurnState | null;
 };
@@ -295,7 +297,12 @@ export type ToolState = {
  */
 export type ForwardedCounts = { inputs: number; progress: number; progressAt: number };
 
-export const emptySession: SessionState = { lastAt: 0, rules: null, turns: 0, turn: null };
+export const emptySession: SessionState = {
+  lastAt: 0,
+  rules: null,
+  turns: 0,
+  turn: null,
+};
 
 /** The running turn; `null` if no turn runs. */
 export const runningTurn = (state: SessionState): TurnState | null =>

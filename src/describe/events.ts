@@ -54,6 +54,8 @@ function phraseOf(event: WireEvent, turn: TurnView): Phrase {
     case "personas.assigned":
     case "citations.added":
       return null;
+    case "head.moved":
+      return { text: `the next turn continues turn ${event.head}` };
     case "turn.started":
     case "turn.completed":
     case "turn.failed":

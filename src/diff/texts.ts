@@ -1,4 +1,4 @@
-/** UTF-8 text as it is, with a byte order mark; `null` if the bytes are not text. */
+/** Decodes UTF-8 and keeps a byte order mark. Returns `null` if the bytes are not text. */
 export function toText(bytes: Uint8Array): string | null {
   if (bytes.includes(0)) return null;
   try {

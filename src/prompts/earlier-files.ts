@@ -40,7 +40,7 @@ export function earlierFilesParagraph(
 }
 
 const BEGINS_WITH_RESULT =
-  "`/workspace` begins with a writable copy of the files that the last turn left, if it left any: go on from there.";
+  "`/workspace` begins with a writable copy of the files that the last turn left, if it left any: continue with these files.";
 
 const CONTEXTS =
   "In such a directory, `contexts/NAME` is `/contexts/NAME` as that turn left it: compare the newest with `/contexts/NAME` to see what the user has changed since.";

@@ -15,17 +15,44 @@ export type EarlierTurn = {
   question: string;
   attachments?: readonly Attachment[];
   answer: string;
+  /** Set if the user cancelled the turn; `answer` is then the text so far. */
+  cancelled?: CancelledTurn;
 };
+
+/** `executedTools`: names of the tools that presenters of the turn executed. */
+export type CancelledTurn = { executedTools: readonly string[] };
 
 /** The conversation so far, oldest first; `null` in a first turn. */
 export function historyBlock(nonce: string, history: readonly EarlierTurn[]): string | null {
   if (history.length === 0) return null;
-  const turns = history.flatMap(({ question, attachments = [], answer }, index) => [
-    quotedBlock(nonce, `EARLIER MESSAGE ${index + 1}`, withNames(question, attachments)),
-    quotedBlock(nonce, `REPLY TO EARLIER MESSAGE ${index + 1}`, answer),
-  ]);
+  const turns = history.flatMap(({ question, attachments = [], answer, cancelled }, index) => {
+    const message = `EARLIER MESSAGE ${index + 1}`;
+    return [
+      quotedBlock(nonce, message, withNames(question, attachments)),
+      ...(cancelled
+        ? unfinishedReply(nonce, `UNFINISHED REPLY TO ${message}`, { answer, ...cancelled })
+        : [quotedBlock(nonce, `REPLY TO ${message}`, answer)]),
+    ];
+  });
   return block(nonce, "HISTORY", ...turns);
 }
+
+/** What a cancelled turn has left: its text so far, and the tools that it executed. */
+function unfinishedReply(
+  nonce: string,
+  title: string,
+  { answer, executedTools }: CancelledTurn & { answer: string },
+): string[] {
+  const begun = answer.trim() !== "";
+  return [
+    begun ? STOPPED : STOPPED_EARLY,
+    ...(begun ? [quotedBlock(nonce, title, answer)] : []),
+    ...(executedTools.length === 0 ? [] : [executedBlock(nonce, executedTools, "unfinished")]),
+  ];
+}
+
+const STOPPED = "The user stopped the work on this message. The reply had come this far:";
+const STOPPED_EARLY = "The user stopped the work on this message before there was a reply.";
 
 export const questionBlock = (nonce: string, question: string): string =>
   quotedBlock(nonce, "ORIGINAL MESSAGE", question);
@@ -54,7 +81,7 @@ export function feedbackBlock(nonce: string, feedback: Feedback | null): string 
     quotedBlock(nonce, "INSTRUCTIONS", instructions),
     ...(rejected === null ? [] : [quotedBlock(nonce, "REJECTED REPLY", rejected)]),
     ...(files === null ? [] : [filesLine(files)]),
-    ...(executedTools.length === 0 ? [] : [executedBlock(nonce, executedTools)]),
+    ...(executedTools.length === 0 ? [] : [executedBlock(nonce, executedTools, "rejected")]),
   ];
   return block(nonce, "FEEDBACK", ...parts);
 }
@@ -67,9 +94,13 @@ function filesLine({ place, contexts }: NonNullable<Feedback["files"]>): string 
   ].join(" ");
 }
 
-function executedBlock(nonce: string, tools: readonly string[]): string {
+function executedBlock(
+  nonce: string,
+  tools: readonly string[],
+  reply: "rejected" | "unfinished",
+): string {
   const list = tools.map((name) => `- ${name}`).join("\n");
-  return `Tools already executed for the rejected reply; check their effect before you repeat any:\n${quotedBlock(nonce, "EXECUTED TOOLS", list)}`;
+  return `Tools already executed for the ${reply} reply; check their effect before you repeat any:\n${quotedBlock(nonce, "EXECUTED TOOLS", list)}`;
 }
 
 /** The text before all attachments. Their names are text of the user, so they are quoted. */

@@ -91,8 +91,8 @@ export type Tool = {
   /**
    * Runs the tool. `args` is the parsed JSON of the model, not validated yet. Mistakes of the model
    * and errors of a server are results; they are not thrown. If `run` throws, the error is the
-   * signal's reason, a `RelayLostError`, which interrupts the call, or a fault of the service, which
-   * ends only this call.
+   * signal's reason, a `RelayLostError`, which interrupts the call, or a fault of the service,
+   * which ends only this call.
    */
   run(args: unknown, context: ToolContext): Promise<ToolResult>;
 };

@@ -31,9 +31,10 @@ export async function putArchive(
   open: OpenArchive,
   now: number,
 ): Promise<UploadResult> {
+  const newest = await store.index.newest(owner.tenant, owner.name);
   const { id: version, builtOn } = await store.index.begin({
     ...owner,
-    id: store.newId(now),
+    id: store.newId(now, newest?.id ?? null),
     treeHash: null,
     createdAt: now,
   });

@@ -4,7 +4,7 @@ import type { Tree } from "../workspace/types";
 import type { VersionKey } from "./context-index";
 import type { ContextStore, Owner } from "./context-store";
 import { gather } from "./gather";
-import { encodeManifest, type StoredManifest } from "./manifest-text";
+import { encodeManifest, type StoredManifest, toTree } from "./manifest-text";
 import { decodePlaces, encodePlaces, packedPlacesOf, type Places } from "./packs";
 import {
   combineLeftOut,
@@ -12,10 +12,12 @@ import {
   decodeLeftOut,
   decodeRecord,
   encodeRecord,
+  inheritedEntries,
   laterTurns,
 } from "./records";
 import { UploadRefusal } from "./refusals";
 import { ownBytes } from "./storage-account";
+import { readManifest } from "./stored-manifest";
 import { NO_PLACES, readPlaces, type StoredContents } from "./stored-packs";
 import { treeBytes } from "./tree-builder";
 
@@ -95,7 +97,7 @@ const packsOf = (places: Places, version: string): ReadonlySet<string> =>
   new Set([...places.values()].flatMap(({ from, pack }) => (from === version ? [pack] : [])));
 
 async function commit(
-  store: Pick<ContextStore, "index" | "records">,
+  store: Pick<ContextStore, "index" | "records" | "files">,
   owner: Owner,
   upload: CompleteUpload,
 ): Promise<void> {
@@ -126,28 +128,35 @@ async function commit(
  * whether the base still has the record from which it was computed.
  */
 async function recordOf(
-  { records }: Pick<ContextStore, "records">,
+  { records, files }: Pick<ContextStore, "records" | "files">,
   { tenant, name }: Owner,
   { base, sent, tree }: CompleteUpload,
 ) {
   const read = async () =>
     typeof base === "string" ? records.read({ tenant, name, id: base }) : null;
   const inherited = await read();
-  const text = combined(inherited, { ...sent, tree });
+  const entries = decodeRecord(inherited);
+  const leftOut = decodeLeftOut(inherited);
+  // The files of the base are read only if an entry names left-out files.
+  const readsBase = typeof base === "string" && entries.some((entry) => entry.left_out?.length);
+  const manifest = readsBase ? await readManifest(files, { tenant, version: base }) : null;
+  const kept = manifest
+    ? inheritedEntries(entries, { tree, base: toTree(manifest), leftOut })
+    : entries;
+  const text = combined({ entries: kept, leftOut }, { ...sent, tree });
   return {
     record: text === null ? null : { text, inherited },
     isCurrent: async () => (await read()) === inherited,
   };
 }
 
+type StoredRecord = { entries: Includes; leftOut: LeftOutFiles };
+
 /** The text of a record with what a client sent. `tree`: the files of the version. */
-const combined = (
-  before: string | null,
-  { includes, leftOut, tree }: SentRecord & { tree: Tree },
-) =>
+const combined = (before: StoredRecord, { includes, leftOut, tree }: SentRecord & { tree: Tree }) =>
   encodeRecord(
-    combineRecords(decodeRecord(before), includes),
-    combineLeftOut(decodeLeftOut(before), leftOut, tree),
+    combineRecords(before.entries, includes),
+    combineLeftOut(before.leftOut, leftOut, tree),
   );
 
 /**
@@ -162,8 +171,9 @@ export async function updateRecord(
   if (sent.includes.length + sent.leftOut.length === 0) return true;
   for (let tries = 0; tries < MAX_TRIES; tries += 1) {
     const before = await records.read(version);
-    const includes = isStale ? laterTurns(decodeRecord(before), sent.includes) : sent.includes;
-    const after = combined(before, { ...sent, includes });
+    const entries = decodeRecord(before);
+    const includes = isStale ? laterTurns(entries, sent.includes) : sent.includes;
+    const after = combined({ entries, leftOut: decodeLeftOut(before) }, { ...sent, includes });
     if (after === null || after === before) return true;
     if (await records.replace(version, { before, after })) return true;
   }

@@ -8,8 +8,8 @@ export type ContextStore = {
   index: ContextIndex;
   records: ContextRecords;
   files: ContextBlobs;
-  /** A unique version id, sortable by time. */
-  newId(now: number): string;
+  /** A unique id of a version, which sorts after the newest version. See `newVersionId`. */
+  newId(now: number, newest: string | null): string;
   /** The blobs that open uploads expect. Shared by all requests of an isolate. */
   expected: ExpectedBlobs;
   /** Memory for work that may be omitted. */

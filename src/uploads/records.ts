@@ -34,6 +34,37 @@ export function combineRecords(inherited: Includes, own: Includes): Includes {
 }
 
 /**
+ * The entries that a new version inherits from its base. A path that an entry left out counts as
+ * left out only while the version has the same file as its base. Otherwise the sender changed the
+ * file, and the path gets its last contents before this change as its older base.
+ */
+export const inheritedEntries = (
+  entries: Includes,
+  { tree, base, leftOut: leftOutOfBase }: InheritingVersion,
+): Includes => {
+  const last = new Map(leftOutOfBase.map(({ path, sha256 }) => [path, sha256]));
+  const hashIn = (files: Tree, path: string) => files.get(path)?.hash ?? null;
+  const isSent = (path: string) => hashIn(tree, path) !== hashIn(base, path);
+  const baseHash = (path: string) => hashIn(base, path) ?? last.get(path) ?? null;
+  return entries.map((entry) => {
+    const sent = new Set(entry.left_out?.filter(isSent));
+    if (sent.size === 0) return entry;
+    const known = new Set(entry.bases?.map(({ path }) => path));
+    const added = [...sent].filter((path) => !known.has(path));
+    const leftOut = entry.left_out?.filter((path) => !sent.has(path)) ?? [];
+    return {
+      session: entry.session,
+      turn: entry.turn,
+      ...(leftOut.length > 0 && { left_out: leftOut }),
+      bases: [...(entry.bases ?? []), ...added.map((path) => ({ path, sha256: baseHash(path) }))],
+    };
+  });
+};
+
+/** A new version. `base`: the files of its base. `leftOut`: the files that the base left out. */
+export type InheritingVersion = { tree: Tree; base: Tree; leftOut: LeftOutFiles };
+
+/**
  * The entries of `own` that may replace those of `inherited` if the request was made on an older
  * version: its sender did not know of the later turns that `inherited` names.
  */

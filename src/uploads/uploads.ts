@@ -64,7 +64,7 @@ export async function putManifest(
   requireBase(manifest.base_version, newest?.id ?? null);
   const { id: version, builtOn } = await store.index.begin({
     ...owner,
-    id: store.newId(now),
+    id: store.newId(now, newest?.id ?? null),
     treeHash: hash,
     createdAt: now,
   });

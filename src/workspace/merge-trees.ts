@@ -78,10 +78,10 @@ function sideOf(
   return isBase(theirs) ? "turn" : null;
 }
 
-type Compared = Pick<FileEntry, "hash"> & { executable?: boolean };
+type ComparedEntry = Pick<FileEntry, "hash"> & { executable?: boolean };
 
 /** Whether two entries are the same file, or both are missing. */
-export const sameFile = (a: Compared | undefined, b: Compared | undefined): boolean =>
+export const sameFile = (a: ComparedEntry | undefined, b: ComparedEntry | undefined): boolean =>
   a?.hash === b?.hash && a?.executable === b?.executable;
 
 /** Files of the merged tree that are also directories of it, and the files below them. */

@@ -62,7 +62,7 @@ function placeBelow([top, name, ...rest]: string[], text: string): Place {
   const mountType = top === undefined ? undefined : MOUNTS.get(top);
   if (!mountType) {
     throw outside(
-      `${visiblePath(text)} is outside of your files. There are /workspace, /peers and /contexts.`,
+      `${visiblePath(text)} is outside of your files. There are /workspace, /peers, /contexts and /turns.`,
     );
   }
   if (name === undefined) return placeAbove(mountType.at);
@@ -230,7 +230,7 @@ function checkName(name: string): void {
     );
   if (GIT.test(name)) {
     throw invalid(
-      `The name ${name} belongs to git: what lies there can run programs on a user's machine. Take another.`,
+      `The name ${name} belongs to git: files there can run programs on a user's machine. Take another.`,
     );
   }
 }

@@ -15,6 +15,8 @@ function responseTo(thrown: Error): Promise<Response> {
     prepare: fail,
     create: fail,
     startTurn: fail,
+    turns: fail,
+    moveHead: fail,
     cancel: fail,
     erase: fail,
     status: fail,

@@ -125,6 +125,7 @@ const WITHOUT_IDS = [
 const COUNTED_PATHS = [
   "/api/audit",
   "/api/sessions/{id}/events",
+  "/api/sessions/{id}/turns",
   "/api/sessions/{id}/turns/{turn}/events",
 ];
 

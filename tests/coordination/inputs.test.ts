@@ -32,6 +32,7 @@ const BODIES: Bodies = {
     timeoutMs: 60_000,
     contexts: [{ name: "docs", version: "v1", permissions: { a: "read" } }],
   },
+  head_requested: { type: "head_requested", turn: 1 },
   cancel_requested: { type: "cancel_requested" },
   call_held: { type: "call_held", effect: call, until: START + 1, inputTokens: 1 },
   call_ready: { type: "call_ready", effect: call, inputTokens: 1, compactionTokens: 1 },

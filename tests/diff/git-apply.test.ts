@@ -98,7 +98,8 @@ function read(folder: string): Record<string, File> {
 
 let folders = 0;
 function expectApplied(from: Files, to: Files): void {
-  const folder = path.join(root, String((folders += 1)));
+  folders += 1;
+  const folder = path.join(root, String(folders));
   write(folder, from);
   const patch = patchOf(from, to);
   if (patch !== "")

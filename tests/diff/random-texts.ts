@@ -1,6 +1,6 @@
 import fc from "fast-check";
 
-/** Texts of few different lines, some with other line ends, and perhaps without a last line feed. */
+/** Lines with few different texts, some of which look like parts of a patch. */
 const line = fc.constantFrom("a", "b", "c", "", "}", "a\r", "é", "-x", "+x", "@@ -1 +1 @@", "\\ x");
 export const textOfLines = fc
   .tuple(fc.array(line, { maxLength: 25 }), fc.boolean())

@@ -175,6 +175,33 @@ describe("a project over three turns, with edits and pushes by the user between 
     expect((await files())["index.html"]).toBe("<h1>Mine</h1>\n<h2>3</h2>\n");
   });
 
+  it("leads out of a conflict file by file with the commands that the refusal prints", async () => {
+    await run("--config", "team.yaml", "--with", "./site:write", "Build a start page");
+    await write({ "index.html": "<h1>Mine</h1>\n" });
+    const refused = await run("--continue", "--with", "./site:write", "Add a style");
+    expect(refused.code).toBe(1);
+    /** Runs the printed command that matches, as a user who copies it. */
+    const runPrinted = (pattern: RegExp) => {
+      const [, words = ""] = pattern.exec(refused.stderr) ?? [];
+      const parts = words.match(/'[^']*'|\S+/g) ?? [];
+      return run(...parts.map((part) => part.replace(/^'(.*)'$/, "$1")));
+    };
+    const pulled = await runPrinted(/^ {2}1\. npm run ask -- (pull .*) --server/m);
+    expect([pulled.code, pulled.stdout]).toEqual([
+      1,
+      "conflict\tindex.html\tchanged on both sides\nwrite\tnews.html\n",
+    ]);
+    await write({ "index.html": "<h1>Merged</h1>\n" });
+    expect((await runPrinted(/^ {2}3\. npm run ask -- (push .*) --server/m)).code).toBe(0);
+    expect((await run("--continue", "Add a style")).stderr).toContain("context_conflicts");
+    expect((await runPrinted(/^ {2}4\. npm run ask -- (ask .*) --server/m)).code).toBe(0);
+    expect((await run("pull", "./site", "--session", "last", "--apply")).code).toBe(0);
+    expect(await files()).toMatchObject({
+      "index.html": "<h1>Merged</h1>\n<h2>3</h2>\n",
+      "news.html": "<p>News</p>\n",
+    });
+  });
+
   it("asks a team whose config names the folder `.`, after the user allowed it, without an edit of the config", async () => {
     const team = await readFile(path.join(home, "team.yaml"), "utf8");
     const config = `${team}orchestrator:\n  context_paths: [{path: ., permission: write}]\n`;

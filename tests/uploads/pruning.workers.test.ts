@@ -66,6 +66,9 @@ describe("a replaced version", () => {
   it("stays as long as an open upload depends on its contents", async () => {
     const site = new VersionShelf("relied");
     const first = await site.push({ "a.txt": "old", "b.txt": "old too" });
+    // An upload that is older than the newest version starts again, so the other one begins first.
+    await site.beginUpload({ "c.txt": "another's" });
+    site.now += 1;
     const files = { "a.txt": "old", "b.txt": "mine" };
     const { version, missing } = await site.beginUpload(files);
     expect(missing).toBe(1);

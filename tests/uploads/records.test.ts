@@ -8,6 +8,7 @@ import {
   decodeLeftOut,
   decodeRecord,
   encodeRecord,
+  inheritedEntries,
   laterTurns,
   sameRecordEntry,
 } from "../../src/uploads/records";
@@ -116,6 +117,51 @@ describe("the left-out files of a version", () => {
     const text = encodeRecord(entries, [file("x", hash)]);
     expect([decodeRecord(text), decodeLeftOut(text)]).toEqual([entries, [file("x", hash)]]);
     expect([encodeRecord([]), decodeLeftOut(encodeRecord(entries))]).toEqual([null, []]);
+  });
+});
+
+describe("an entry that a version inherits", () => {
+  const tree = (files: Readonly<Record<string, string>>) =>
+    new Map(Object.entries(files).map(([path, hash]) => [path, { hash, size: 1 }]));
+  it.each([
+    {
+      name: "keeps a left-out file that neither version has",
+      ...{ base: {}, leftOut: [{ path: "x", sha256: "old" }], after: {}, left: ["x"], bases: [] },
+    },
+    {
+      name: "keeps a partly taken file that has not changed",
+      ...{ base: { x: "part" }, leftOut: [], after: { x: "part" }, left: ["x"], bases: [] },
+    },
+    {
+      name: "gives a left-out file that the sender added its last contents as older base",
+      ...{ base: {}, leftOut: [{ path: "x", sha256: "old" }], after: { x: "new" } },
+      ...{ left: [], bases: [{ path: "x", sha256: "old" }] },
+    },
+    {
+      name: "gives a left-out file that no version had an empty base",
+      ...{ base: {}, leftOut: [], after: { x: "new" }, left: [] },
+      bases: [{ path: "x", sha256: null }],
+    },
+    {
+      name: "gives a partly taken file that the sender changed an older base",
+      ...{ base: { x: "part" }, leftOut: [], after: { x: "new" }, left: [] },
+      bases: [{ path: "x", sha256: "part" }],
+    },
+    {
+      name: "gives a partly taken file that the sender deleted an older base",
+      ...{ base: { x: "part" }, leftOut: [], after: {}, left: [] },
+      bases: [{ path: "x", sha256: "part" }],
+    },
+  ])("$name", ({ base, leftOut, after, left, bases }) => {
+    const version = { tree: tree(after), base: tree(base), leftOut };
+    const [entry] = inheritedEntries([of("a", 1, { left_out: ["x"] })], version);
+    expect([entry?.left_out ?? [], entry?.bases ?? []]).toEqual([left, bases]);
+  });
+
+  it("keeps the older base that an entry already has", () => {
+    const entry = of("a", 1, { left_out: ["x"], bases: [{ path: "x", sha256: "oldest" }] });
+    const version = { tree: tree({ x: "new" }), base: tree({ x: "part" }), leftOut: [] };
+    expect(inheritedEntries([entry], version)).toEqual([of("a", 1, { bases: entry.bases ?? [] })]);
   });
 });
 

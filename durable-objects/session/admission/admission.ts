@@ -5,7 +5,7 @@ import {
   withGrants,
 } from "../../../src/config/granted-contexts";
 import type { Team } from "../../../src/config/team";
-import { type QuestionAttachments, turnRefusal } from "../../../src/coordination";
+import { headOf, type QuestionAttachments, turnRefusal } from "../../../src/coordination";
 import type { Env } from "../../../src/env";
 import type { GrantedWorkspace, PinnedContext } from "../../../src/protocol/events";
 import { contextServices } from "../../shared/context-services";
@@ -35,6 +35,8 @@ type Options = {
 /** A turn that a user wants to start. `attached`: the attachments of its question. */
 type RequestedTurn = {
   number: number;
+  /** The turn to continue; `null` for the first turn. */
+  parent: number | null;
   turn: StartTurn;
   team: Team;
   attached: QuestionAttachments | null;
@@ -55,7 +57,12 @@ type GrantedTurn = StartTurn & {
   grantedWorkspaces: readonly GrantedWorkspace[];
 };
 /** `team`: the team of the session, if this turn creates the session; else `null`. */
-type TurnGrant = { turn: GrantedTurn; attached: QuestionAttachments | null; team: Team | null };
+type TurnGrant = {
+  turn: GrantedTurn;
+  parent: number | null;
+  attached: QuestionAttachments | null;
+  team: Team | null;
+};
 
 const NOT_FOUND = { ok: false, code: "session_not_found" } as const;
 
@@ -91,7 +98,10 @@ export class Admission {
     const sealedTeam = new TeamKeys(env, { tenant, session: sessionId }).seal(team);
     const link = new TenantLink(env, tenant, sessionId);
     const grants = turn.grants ?? [];
-    const requestedTurn = { number: 1, turn, team, attached, tenant, sessionId, grants };
+    const requestedTurn = {
+      ...{ number: 1, parent: null },
+      ...{ turn, team, attached, tenant, sessionId, grants },
+    };
     const granted = await this.#grant(link, requestedTurn);
     // Another request may have created the session in the meantime, or erased it.
     if (isErased()) return this.#releaseErased(link, requestedTurn);
@@ -100,7 +110,8 @@ export class Admission {
     if (!granted.ok) return granted;
     const session =
       current() ?? create({ tenant, session_id: sessionId, team: JSON.stringify(sealedTeam) });
-    return this.#startGranted(session, link, { turn: granted.turn, attached, team: sealedTeam });
+    const grant = { turn: granted.turn, parent: null, attached, team: sealedTeam };
+    return this.#startGranted(session, link, grant);
   }
 
   /** Starts another turn of a session. Idempotent per `startId`. */
@@ -117,9 +128,10 @@ export class Admission {
     const { attached } = accepted;
     const number = coordinator.state.turns + 1;
     const link = new TenantLink(env, tenant, sessionId);
-    const parent = startOfTurn(session.log, turn.parentTurn ?? number - 1);
-    const grants = turn.grants ?? parent?.grants ?? [];
-    const requestedTurn = { number, turn, team, attached, tenant, sessionId, grants };
+    const parent = turn.parentTurn ?? headOf(coordinator.state);
+    const start = parent === null ? null : startOfTurn(session.log, parent);
+    const grants = turn.grants ?? start?.grants ?? [];
+    const requestedTurn = { number, parent, turn, team, attached, tenant, sessionId, grants };
     const granted = await this.#grant(link, requestedTurn);
     if (!granted.ok) return granted;
     if (isErased()) return this.#releaseErased(link, requestedTurn);
@@ -128,7 +140,8 @@ export class Admission {
         this.#startedAs(turn) ?? { ok: false, code: "turn_running", turn: coordinator.state.turns }
       );
     }
-    return this.#startGranted(session, link, { turn: granted.turn, attached, team: null });
+    const grant = { turn: granted.turn, parent, attached, team: null };
+    return this.#startGranted(session, link, grant);
   }
 
   /**
@@ -136,7 +149,7 @@ export class Admission {
    * attachments for its calls. Returns the granted turn, or why the turn may not start.
    */
   async #grant(link: TenantLink, requestedTurn: RequestedTurn) {
-    const { number, turn, attached, tenant, sessionId, grants } = requestedTurn;
+    const { number, parent, turn, attached, tenant, sessionId, grants } = requestedTurn;
     const { env, relays, current, waitUntil } = this.#options;
     relays.prepare();
     const team = withGrants(requestedTurn.team, grants);
@@ -148,7 +161,7 @@ export class Admission {
     if (!pinned.ok) return pinned;
     const started = await this.#startOf(requestedTurn, pinned);
     if (!started.ok) return started;
-    const history = () => current()?.queries.history(turn.parentTurn ?? number - 1) ?? [];
+    const history = () => current()?.queries.history(parent) ?? [];
     const granted = await link.ask(number, { turn, team, attached, history });
     if (!granted.ok) waitUntil(pinned.release());
     if (!granted.ok) return granted;
@@ -174,13 +187,12 @@ export class Admission {
    * some of them. Releases all pins if the turn is refused.
    */
   async #startOf(
-    { number, turn, tenant, sessionId }: RequestedTurn,
+    { number, parent, turn, tenant, sessionId }: RequestedTurn,
     pinned: Extract<Awaited<ReturnType<typeof pinnedContexts>>, { ok: true }>,
   ) {
     const { env, current, waitUntil } = this.#options;
     const { reader, records, pins } = contextServices(env);
     const workspaces = current()?.workspaces;
-    const parent = number === 1 ? null : (turn.parentTurn ?? number - 1);
     try {
       const started = await startOfContexts(
         {
@@ -238,10 +250,11 @@ export class Admission {
     return row ? { ok: true, turn: row.turn } : null;
   }
 
-  #start({ coordinator, workspaces }: Session, { turn, attached, team }: TurnGrant): StartedTurn {
+  #start(
+    { coordinator, workspaces }: Session,
+    { turn, parent, attached, team }: TurnGrant,
+  ): StartedTurn {
     const { question, budget, timeoutMs, contexts, grants, grantedWorkspaces } = turn;
-    const latest = coordinator.state.turns === 0 ? null : coordinator.state.turns;
-    const parentTurn = turn.parentTurn ?? latest;
     const rules = team?.rules ?? null;
     // No `await` until the turn is stored, so the platform stores all writes or none.
     workspaces.contextStates.begin(coordinator.state.turns + 1, turn.start);
@@ -250,7 +263,7 @@ export class Admission {
       rules,
       question,
       attached,
-      parentTurn,
+      parentTurn: parent,
       budget,
       timeoutMs,
       contexts,

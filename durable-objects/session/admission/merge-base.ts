@@ -1,5 +1,4 @@
 import type { IncludedTurn, LeftOutFiles } from "../../../src/protocol/api/contexts";
-import type { OpenContext } from "../../../src/uploads/context-reader";
 import { basesAfter, sameRecordedTurn, sameRecordEntry } from "../../../src/uploads/records";
 import { joinedBase, MAX_TRACED_PULLS } from "../../../src/workspace/common-base";
 import { applyChanges } from "../../../src/workspace/tree";
@@ -14,8 +13,8 @@ import type { ContextState } from "../files/context-states";
 export type MergeBase = { base: Tree | null; bases: ReadonlyMap<string, string | null> };
 
 type Sources = {
-  /** Opens a version; `null` if it was erased. */
-  open: (version: string) => Promise<OpenContext | null>;
+  /** The files of a version; `null` if it was erased. */
+  treeOf: (version: string) => Promise<Tree | null>;
   /** The files that a version left out, with their last contents in an older version. */
   leftOutOf: (version: string) => Promise<LeftOutFiles>;
   /** The state at the end of a turn; `null` if it is not known. */
@@ -25,16 +24,21 @@ type VersionWithEntry = Pick<ContextState, "version" | "entry">;
 
 const NONE: ReadonlyMap<string, string | null> = new Map();
 
-/** `parent`: the turn's side. `entry`: this session's entry in the record of the newer version. */
+/**
+ * `parent`: the turn's side. `entry`: this session's entry in the record of the newer version.
+ * `first`: the version in which the session first used the context.
+ */
 export async function mergeBase(
   sources: Sources,
-  parent: VersionWithEntry,
+  { parent, first }: { parent: VersionWithEntry; first: string },
   entry: IncludedTurn | null,
 ): Promise<MergeBase> {
   const { base, bases } = await baseOf(sources, parent, entry);
-  // The version lacks files that it left out. They have their last contents in both sides.
+  const unseen = new Set((await sources.leftOutOf(first)).map(({ path }) => path));
+  // The version lacks files that it left out. They have their last contents in both sides, except
+  // files that the first version left out: the session has never had them.
   const leftOut = (await sources.leftOutOf(parent.version)).flatMap(({ path, sha256 }) =>
-    base?.has(path) ? [] : [[path, sha256] as const],
+    base?.has(path) ? [] : [[path, unseen.has(path) ? null : sha256] as const],
   );
   return { base, bases: new Map([...leftOut, ...bases]) };
 }
@@ -46,13 +50,13 @@ async function baseOf(
   depth = 0,
 ): Promise<MergeBase> {
   const pulled = entry && sources.endOf(entry.turn);
-  const version = (await sources.open(parent.version))?.tree ?? null;
+  const version = await sources.treeOf(parent.version);
   if (!entry || !pulled || !version) return { base: version, bases: NONE };
   // The parent's version contains the pulled turn already. Only its lists may differ.
   if (!sameRecordedTurn(parent.entry, entry))
     return commonBase(sources, parent, { entry, pulled, depth });
   if (!parent.entry || sameRecordEntry(parent.entry, entry)) return { base: version, bases: NONE };
-  const state = await treeOf(sources, pulled);
+  const state = await stateTree(sources, pulled);
   const hashOf = (path: string): string | null => state?.get(path)?.hash ?? null;
   return { base: version, bases: basesAfter(parent.entry, entry, hashOf) };
 }
@@ -64,22 +68,22 @@ async function commonBase(
   { entry, pulled, depth }: { entry: IncludedTurn; pulled: ContextState; depth: number },
 ): Promise<MergeBase> {
   const bases = new Map((entry.bases ?? []).map(({ path, sha256 }) => [path, sha256] as const));
-  const turn = await treeOf(sources, pulled);
+  const turn = await stateTree(sources, pulled);
   // Ids of versions sort by time, and a turn contains all versions up to its own.
   if (turn === null || version <= pulled.version || depth === MAX_TRACED_PULLS)
     return { base: turn, bases };
-  const opened = await sources.open(version);
+  const tree = await sources.treeOf(version);
   const leftOut = new Set((await sources.leftOutOf(version)).map(({ path }) => path));
   const origin = (await baseOf(sources, pulled, entryOfVersion, depth + 1)).base;
-  if (!opened || !origin) return { base: turn, bases };
-  const { base, isPushed } = joinedBase({ version: opened.tree, turn, origin, leftOut });
+  if (!tree || !origin) return { base: turn, bases };
+  const { base, isPushed } = joinedBase({ version: tree, turn, origin, leftOut });
   return { base, bases: new Map([...bases].filter(([path]) => !isPushed(path))) };
 }
 
-async function treeOf(
-  { open }: Sources,
+async function stateTree(
+  { treeOf }: Sources,
   { version, changes }: Pick<ContextState, "version" | "changes">,
 ): Promise<Tree | null> {
-  const opened = await open(version);
-  return opened && applyChanges(opened.tree, changes);
+  const tree = await treeOf(version);
+  return tree && applyChanges(tree, changes);
 }

@@ -6,11 +6,11 @@ import type {
 import { MAX_LISTED_CONFLICTS } from "../../../src/protocol/context-limits";
 import type { PinnedContext } from "../../../src/protocol/events";
 import type { ContextRecords } from "../../../src/uploads/context-index";
-import type { ContextReader, OpenContext } from "../../../src/uploads/context-reader";
+import type { ContextReader } from "../../../src/uploads/context-reader";
 import { decodeLeftOut, decodeRecord, sameRecordEntry } from "../../../src/uploads/records";
 import { type MergeConflict, mergeTrees } from "../../../src/workspace/merge-trees";
 import { applyChanges, diffTrees } from "../../../src/workspace/tree";
-import type { TreeChanges } from "../../../src/workspace/types";
+import type { Tree, TreeChanges } from "../../../src/workspace/types";
 import { mergeBase } from "./merge-base";
 import {
   type ContextState,
@@ -111,24 +111,31 @@ type Side = { parent: ContextState; version: string; entry: IncludedTurn | null 
 /** Merges the state of the parent turn and the newest version. */
 async function merge(
   dependencies: Dependencies,
-  { tenant, winner }: StartingTurn,
+  { tenant, winner, parent: before }: StartingTurn,
   { parent, version, entry }: Side,
 ): Promise<{ state: ContextState; conflicts: MergeConflict[] }> {
   const { reader, states, isKept } = dependencies;
   const name = parent.context;
-  const opened = new Map<string, Promise<OpenContext | null>>();
-  const open = (id: string) => {
-    const opening = opened.get(id) ?? reader.open(tenant, name, id);
-    opened.set(id, opening);
-    return opening;
-  };
-  const upload = await open(version);
+  const upload = await reader.open(tenant, name, version);
   if (!upload) throw new Error("a pinned version of a context cannot be opened");
-  const ours = await open(parent.version);
+  const ours = await reader.open(tenant, name, parent.version);
+  // Only trees stay in memory: a trace of many pulls reads about ten versions, each of up to
+  // 10,000 files.
+  const trees = new Map<string, Promise<Tree | null>>([
+    [version, Promise.resolve(upload.tree)],
+    [parent.version, Promise.resolve(ours?.tree ?? null)],
+  ]);
+  const treeOf = (id: string) => {
+    const reading =
+      trees.get(id) ?? reader.open(tenant, name, id).then((opened) => opened?.tree ?? null);
+    trees.set(id, reading);
+    return reading;
+  };
   const endOf = (turn: number) => states?.endOf(turn, name) ?? null;
   const leftOutOf = async (id: string) =>
     decodeLeftOut(await dependencies.records.read({ tenant, name, id }));
-  const { base, bases } = await mergeBase({ open, endOf, leftOutOf }, parent, entry);
+  const first = firstState(endOf, before)?.version ?? parent.version;
+  const { base, bases } = await mergeBase({ treeOf, endOf, leftOutOf }, { parent, first }, entry);
   const leftOut = (await leftOutOf(version)).map(({ path }) => path);
   const { tree, conflicts } = mergeTrees({
     ...{ base, bases },
@@ -143,6 +150,18 @@ async function merge(
     ours?.has(hash) ? parent.version : parent.sources.get(hash),
   );
   return { state: { context: name, version, entry, changes, sources }, conflicts };
+}
+
+/** The state of a context in the first of the session's turns that used it. */
+function firstState(
+  endOf: (turn: number) => ContextState | null,
+  before: number | null,
+): ContextState | null {
+  for (let turn = 1; turn <= (before ?? 0); turn += 1) {
+    const state = endOf(turn);
+    if (state) return state;
+  }
+  return null;
 }
 
 /** The older versions that store contents of the changes, by hash. */

@@ -15,22 +15,30 @@ export type OlderContext = Pick<OpenContext, "tree" | "has"> & {
  */
 export class OlderContexts {
   readonly #contexts: Pick<SessionContexts, "openVersion" | "runRead">;
-  /** Open versions. The version that was used first is first. */
-  readonly #open = new Map<string, OlderContext>();
+  /** Open versions, and those that are being opened. The version that was used first is first. */
+  readonly #open = new Map<string, Promise<OlderContext>>();
 
   constructor(contexts: Pick<SessionContexts, "openVersion" | "runRead">) {
     this.#contexts = contexts;
   }
 
-  /** A version. Throws `FileError` if it cannot be read now, or was erased. */
+  /**
+   * A version. Concurrent callers share one load. Throws `FileError` if the version cannot be read
+   * now, or was erased.
+   */
   async open(pin: Pin): Promise<OlderContext> {
     const key = `${pin.name} ${pin.version}`;
-    const context = this.#open.get(key) ?? (await this.#load(pin));
+    const context = this.#open.get(key) ?? this.#load(pin);
     this.#open.delete(key);
     this.#open.set(key, context);
     const [oldest] = this.#open.keys();
     if (this.#open.size > MOST_LOADED_TURNS && oldest !== undefined) this.#open.delete(oldest);
-    return context;
+    try {
+      return await context;
+    } catch (error) {
+      if (this.#open.get(key) === context) this.#open.delete(key);
+      throw error;
+    }
   }
 
   async #load(pin: Pin): Promise<OlderContext> {

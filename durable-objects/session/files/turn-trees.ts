@@ -49,6 +49,8 @@ export class TurnTrees {
   readonly #older: OlderContexts;
   /** Loaded trees. The tree that was used first is first. */
   readonly #loaded = new Map<string, LoadedTree>();
+  /** Running loads of the running turn. Concurrent readers share them. */
+  readonly #loading = new Map<string, Promise<LoadedTree>>();
   #ancestors: Ancestors | null = null;
 
   constructor(options: Options) {
@@ -67,7 +69,7 @@ export class TurnTrees {
       contextsOf: (name) =>
         this.#contextNames(ancestors, turnNumber(name) ?? 0).filter((one) => visible.has(one)),
       withTree: async <T>(place: TurnTree, act: () => T): Promise<Awaited<T>> => {
-        const loaded = this.#loaded.get(keyOf(place)) ?? (await this.#load(ancestors, place));
+        const loaded = this.#loaded.get(keyOf(place)) ?? (await this.#sharedLoad(ancestors, place));
         // Synchronous from here until `act` begins: a concurrent read may replace the tree later.
         this.#keep(ancestors, place, loaded);
         return await act();
@@ -102,6 +104,7 @@ export class TurnTrees {
     for (let parent = parentOf(turn); parent !== null; parent = parentOf(parent))
       numbers.unshift(parent);
     this.#loaded.clear();
+    this.#loading.clear();
     this.#ancestors = { ...noAncestors(), turn, numbers: new Set(numbers) };
     return this.#ancestors;
   }
@@ -110,6 +113,17 @@ export class TurnTrees {
     const names = contextNames.get(turn) ?? this.#options.contextStates.namesIn(turn);
     contextNames.set(turn, names);
     return names;
+  }
+
+  #sharedLoad(ancestors: Ancestors, place: TurnTree): Promise<LoadedTree> {
+    const key = keyOf(place);
+    const loading =
+      this.#loading.get(key) ??
+      this.#load(ancestors, place).finally(() => {
+        if (this.#loading.get(key) === loading) this.#loading.delete(key);
+      });
+    this.#loading.set(key, loading);
+    return loading;
   }
 
   async #load({ sources }: Ancestors, place: TurnTree): Promise<LoadedTree> {

@@ -150,6 +150,15 @@ export class SessionLog {
     return this.#latest;
   }
 
+  /** The turn to which the user moved the head after the latest turn; `null` if they did not. */
+  movedHead(): number | null {
+    const [latest] = this.#places("ORDER BY turn DESC LIMIT 1");
+    if (!latest || latest.lastSeq === null) return null;
+    const query =
+      "SELECT body ->> 'head' AS head FROM events WHERE seq > ? AND type = 'head.moved' ORDER BY seq DESC LIMIT 1";
+    return this.#sql.exec<{ head: number }>(query, latest.lastSeq).toArray()[0]?.head ?? null;
+  }
+
   /** When the latest turn ended, unix ms; `null` while it runs, 0 before the first. */
   get endedAt(): number | null {
     return this.#endedAt;

@@ -111,7 +111,11 @@ export class SessionStore implements SessionStorage {
 function restoredSession(log: SessionLog, sessionId: string, rules: TeamRules): RestoredSession {
   const latest = log.turns().at(-1);
   if (!latest) return { state: emptySession, open: null, broken: null };
-  const state = { lastAt: log.lastAt(), rules, turns: latest.turn, turn: null };
+  const head = log.movedHead();
+  const state = {
+    ...{ lastAt: log.lastAt(), rules, turns: latest.turn, turn: null },
+    ...(head !== null && { head }),
+  };
   if (latest.lastSeq !== null) return { state, open: null, broken: null };
   try {
     const folded = fold(

@@ -84,8 +84,8 @@ export class AgentTools {
 
   /**
    * Performs a call. A call that uses files waits for the agent's earlier calls; a call to a server
-   * also waits for a slot. If the call's relay was lost, returns a function that reports the call as
-   * interrupted. Throws `signal.reason`, and faults of the platform.
+   * also waits for a slot. If the call's relay was lost, returns a function that reports the call
+   * as interrupted. Throws `signal.reason`, and faults of the platform.
    */
   async perform(
     effect: ToolCallEffect,

@@ -33,6 +33,7 @@ const KINDS_OF_EVENTS: Readonly<
   >
 > = {
   "session.created": "story",
+  "head.moved": "again",
   "attempt.started": "story",
   "round.started": "mixed",
   "call.started": "story",

@@ -29,7 +29,7 @@ type UserAction =
   | "cancel while rate-limited"
   | "cancel during tool calls"
   | "erase"
-  | "second turn";
+  | "further turns";
 
 /** A kind of run, and its required result. Kills of the service must not change this result. */
 export type Kind = {
@@ -176,7 +176,7 @@ export const KINDS = {
   },
   again: {
     agents: teamOf([chat("one", "quick"), chat("two", "quick")]),
-    userAction: "second turn",
+    userAction: "further turns",
     ends: ["turn.completed"],
     answer: YES,
   },

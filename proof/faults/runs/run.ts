@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { sha256 } from "../../../local/sha256";
 import { RunResponseSchema, SessionStatusSchema } from "../../../src/protocol/api";
+import { TurnListSchema } from "../../../src/protocol/api/listings";
 import { SessionFilesSchema } from "../../../src/protocol/api/files";
 import { SessionListSchema } from "../../../src/protocol/api/listings";
 import { eventsPath, sessionPath } from "../../../src/protocol/paths";
@@ -83,7 +84,7 @@ export class Run {
   }
 
   get turns(): number {
-    return this.kind.userAction === "second turn" ? 2 : 1;
+    return this.kind.userAction === "further turns" ? 3 : 1;
   }
 
   /** Whether a client has received an event of this run. */
@@ -345,16 +346,34 @@ export class Run {
         await sleep(this.#actionAfterMs);
         this.erasedAt = (await client.ask(sessionPath(this.session), { method: "DELETE" })).at;
         return;
-      case "second turn": {
+      case "further turns":
         await this.watchers.at(-1)?.ended;
-        const body = { question: `And in the mountains? ${this.mark}` };
-        const path = `${sessionPath(this.session)}/turns`;
-        const asked = await client.ask(path, { method: "POST", body, key: `${this.mark} 2` });
-        if (asked.status !== 202)
-          throw new Error(`the second turn was answered ${asked.status}: ${asked.body}`);
-        return;
-      }
+        await this.#ask(2, "And in the mountains?");
+        await this.#waitForEvents("turn.completed", 2);
+        await this.#moveHead(1);
+        return this.#ask(3, "And under water?");
     }
+  }
+
+  /** Asks the next question. `turn`: the number of its turn. */
+  async #ask(turn: number, question: string): Promise<void> {
+    const { client } = this.#options;
+    const path = `${sessionPath(this.session)}/turns`;
+    const body = { question: `${question} ${this.mark}` };
+    const asked = await client.ask(path, { method: "POST", body, key: `${this.mark} ${turn}` });
+    if (asked.status !== 202)
+      throw new Error(`turn ${turn} was answered ${asked.status}: ${asked.body}`);
+  }
+
+  /** Moves the head. Throws if the session does not have it there afterwards. */
+  async #moveHead(turn: number): Promise<void> {
+    const { client } = this.#options;
+    const path = sessionPath(this.session);
+    const moved = await client.ask(`${path}/head`, { method: "POST", body: { turn } });
+    const { body } = await client.ask(`${path}/turns`, { method: "GET" });
+    const { head } = TurnListSchema.parse(JSON.parse(body));
+    if (moved.status !== 200 || head !== turn)
+      throw new Error(`the head is turn ${head} instead of ${turn}: ${moved.status} ${moved.body}`);
   }
 }
 

@@ -31,7 +31,7 @@ export function drawFailure({ chance, has }: ReplySources, usage: Usage): CallFa
   };
 }
 
-/** A provider that asks for a wait limits the rate. The first retry after other failures is quick. */
+/** A provider that asks for a wait limits the rate. After other failures, a retry is quick. */
 const transientCode = (retryAfterMs: number | null): string =>
   retryAfterMs === null ? "server_error" : "rate_limited";
 

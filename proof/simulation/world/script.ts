@@ -26,6 +26,8 @@ export type Script = {
   budget?: Budget;
   timeoutMs?: number;
   cancelAfterMs?: number;
+  /** Plays the steps in three turns; the user moves the head back before the third. */
+  goesBack?: true;
   crashAfterMs?: number;
   /** Listings of the agents' tool servers. */
   listings?: readonly ToolsListing[];

@@ -89,17 +89,25 @@ const usageOf = ({ started }: CallContext): Usage => ({
 /** Runs a script to the end of its turn. */
 export function play(script: Script): Shell {
   const shell = new Shell(scriptedWorld(script), () => {});
-  shell.input({
-    type: "turn_requested",
-    rules: script.rules,
-    question: "Which way leads through the hills?",
-    parentTurn: null,
-    budget: script.budget ?? {},
-    timeoutMs: script.timeoutMs ?? null,
-  });
+  const ask = (parentTurn: number | null) =>
+    shell.input({
+      type: "turn_requested",
+      rules: parentTurn === null ? script.rules : null,
+      question: "Which way leads through the hills?",
+      parentTurn,
+      budget: script.budget ?? {},
+      timeoutMs: script.timeoutMs ?? null,
+    });
+  ask(null);
   if (script.cancelAfterMs !== undefined) shell.cancelAt(shell.now + script.cancelAfterMs);
   if (script.crashAfterMs !== undefined)
     shell.timeline.schedule(shell.now + script.crashAfterMs, () => shell.crash());
+  shell.finish();
+  if (!script.goesBack) return shell;
+  ask(1);
+  shell.finish();
+  shell.input({ type: "head_requested", turn: 1 });
+  ask(1);
   shell.finish();
   return shell;
 }

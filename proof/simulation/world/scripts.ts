@@ -70,6 +70,22 @@ export const SCRIPTS: Readonly<Record<string, Script>> = {
       [answers("Go by the ridge."), votesFor(2, "Fast.")],
     ],
   },
+  "head-moved": {
+    rules: teamOf(2),
+    goesBack: true,
+    steps: [
+      [
+        ...[answers("Go by the river."), votesFor(1, "Safe."), says("Go by the river.")],
+        ...[answers("Go by the river again."), votesFor(1, "Safe."), says("By the river again.")],
+        ...[answers("Go by boat."), votesFor(1, "Dry."), says("Go by boat.")],
+      ],
+      [
+        ...[answers("Go by the ridge."), votesFor(1, "Safe.")],
+        ...[answers("Go by the ridge again."), votesFor(1, "Safe.")],
+        ...[answers("Swim."), votesFor(1, "Dry.")],
+      ],
+    ],
+  },
   "stale-vote": {
     rules: teamOf(2),
     steps: [

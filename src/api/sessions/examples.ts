@@ -169,11 +169,22 @@ export const STATUS = {
     finish_reason: "consensus",
   },
   turns: [{ ...TURN, question_preview: QUESTION }],
+  head: 1,
   usage: USAGE,
   ...SPENT,
   cost_usd: 0.0312,
   cost_usd_known: 0.0312,
 };
+
+export const TURN_LIST = {
+  object: "list",
+  data: [{ ...TURN, question_preview: QUESTION }],
+  first_id: 1,
+  last_id: 1,
+  has_more: false,
+  head: 1,
+};
+export const HEAD = { session_id: ID, head: 1 };
 
 export const TURN_RESPONSE = {
   ...TURN,

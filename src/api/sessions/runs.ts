@@ -11,6 +11,7 @@ import {
   TurnRequestSchema,
 } from "../../protocol/api";
 import { runLinks } from "../../protocol/paths";
+import { TURN_LIST_OPERATION } from "./turn-tree";
 import type { App, Call } from "../api-env";
 import { openStream, preferredForm, withWarnings } from "./streams";
 import { ApiError, type ErrorCode, type Fault } from "../errors";
@@ -105,7 +106,7 @@ const TURN_OPERATION: Operation = {
 /** Routes that start a session with its first turn, or the next turn of a session. */
 export function runRoutes(app: App): void {
   route(app, "/api/runs", { post: RUN_OPERATION });
-  route(app, "/api/sessions/{id}/turns", { post: TURN_OPERATION });
+  route(app, "/api/sessions/{id}/turns", { get: TURN_LIST_OPERATION, post: TURN_OPERATION });
 }
 
 async function createRun(context: Call): Promise<Response> {
@@ -165,7 +166,7 @@ function startError(refusal: StartRefusal): ApiError {
     case "context_conflicts": {
       const { conflicts, more } = refusal;
       const message =
-        "The turn that this one follows and a newer version of a context changed the same files. Send `context_conflicts` (`turn` or `upload`) to name the side that wins, or pull the turn's changes, resolve the conflicts and push.";
+        "The turn that this one follows and a newer version of a context changed the same files. Send `context_conflicts` to name the side that wins: `turn` or `upload`. To decide file by file, pull the turn's changes, resolve the conflicts, push, and send `upload`.";
       const members = { conflicts, ...(more > 0 && { conflicts_more: more }) };
       return new ApiError("context_conflicts", message, members);
     }

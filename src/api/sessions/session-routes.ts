@@ -7,6 +7,7 @@ import { sessionFileRoutes } from "./session-file-routes";
 import { sessionListRoutes } from "./session-list";
 import { statusRoutes } from "./sessions";
 import { turnChangeRoutes } from "./turn-changes";
+import { headRoutes } from "./turn-tree";
 
 /** All routes of sessions and their turns. */
 export function sessionRoutes(app: App): void {
@@ -16,6 +17,7 @@ export function sessionRoutes(app: App): void {
   sessionFileRoutes(app);
   turnChangeRoutes(app);
   diffRoutes(app);
+  headRoutes(app);
   ticketRoutes(app);
   eventRoutes(app);
 }

@@ -13,10 +13,14 @@ const CHANGES: Operation = {
   tag: "Sessions",
   summary: "Changes of a turn in contexts, compared with the versions that it started from",
   description:
-    "Empty while the turn is running, and for a turn that failed, was cancelled or has another text in place of a presentation.",
+    "Empty while the turn is running, and for a turn that failed or was cancelled. If another text replaced the presentation, the changes are those that the turn started with.",
   request: { params: ID_TURN },
   responses: {
-    200: json("One change set per changed context", TurnChangesSchema, TURN_CHANGES),
+    200: json(
+      "One change set per context of the turn; its list is empty without changes",
+      TurnChangesSchema,
+      TURN_CHANGES,
+    ),
   },
   codes: ["bad_id", "session_not_found", "turn_not_found"],
   handle: showChanges,

@@ -25,6 +25,7 @@ export {
   ParticipantSchema,
   type TurnResponse,
   TurnResponseSchema,
+  type TurnSummary,
   TurnSummarySchema,
   VoteSchema,
 } from "./turn";

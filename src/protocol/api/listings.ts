@@ -8,6 +8,7 @@ import { ConfigObjectSchema } from "./run";
 import { WireEventSchema } from "../events";
 import { HandedFilesSchema, LeftOutSchema } from "../events/file";
 import { seconds } from "./time";
+import { headField, TurnSummarySchema } from "./turn";
 
 /**
  * Responses with lists, single answers, included teams and checks of configs. Later versions may
@@ -35,6 +36,18 @@ export const EventListSchema = listOf(WireEventSchema.meta({ id: "Event" }), z.i
   id: "EventList",
 });
 export type EventList = z.infer<typeof EventListSchema>;
+
+export const TurnListSchema = listOf(TurnSummarySchema, z.int())
+  .extend({ head: headField })
+  .meta({ id: "TurnList" });
+export type TurnList = z.infer<typeof TurnListSchema>;
+
+export const HeadRequestSchema = z
+  .strictObject({ turn: z.int().min(1).describe("Number of the turn that becomes the head") })
+  .meta({ id: "HeadRequest" });
+export const HeadSchema = z
+  .object({ session_id: IdSchema.describe("Id of the session"), head: headField })
+  .meta({ id: "Head" });
 
 export const CancelledSchema = z
   .object({

@@ -9,7 +9,7 @@ import {
   tokenFields,
   voteResultField,
 } from "./figures";
-import { TurnSummarySchema } from "./turn";
+import { headField, TurnSummarySchema } from "./turn";
 import { seconds } from "./time";
 
 const PhaseSchema = z
@@ -125,6 +125,7 @@ export const SessionStatusSchema = z
       })
       .describe("Results of the latest turn"),
     turns: z.array(TurnSummarySchema).describe("All turns, the first one first"),
+    head: headField,
     usage: UsageSchema.describe("Tokens of all turns, as providers reported them"),
     ...tokenFields,
     ...costFields,

@@ -19,6 +19,10 @@ import { seconds } from "./time";
 
 const agentId = z.string().describe("Id of the agent");
 
+export const headField = z
+  .int()
+  .describe("Number of the head: the turn that the next turn follows unless it names another");
+
 export const TurnSummarySchema = z
   .object({
     turn: z.int().describe("Number of the turn, from 1"),
@@ -44,6 +48,7 @@ export const TurnSummarySchema = z
       ),
   })
   .meta({ id: "TurnSummary" });
+export type TurnSummary = z.infer<typeof TurnSummarySchema>;
 
 export const VoteSchema = z
   .object({

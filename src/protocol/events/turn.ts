@@ -112,6 +112,11 @@ export const TURN_EVENTS = [
       .describe("Version of the log format at the start of the turn. Omitted: 1"),
   }),
   z.object({
+    type: z.literal("head.moved"),
+    ...base,
+    head: count.describe("Number of the turn that the next turn continues unless it names another"),
+  }),
+  z.object({
     type: z.literal("turn.completed"),
     ...base,
     winner: agent.describe("Id of the agent whose answer won"),

@@ -23,6 +23,7 @@ export const emptyView = (): SessionView => ({
   createdAt: null,
   updatedAt: 0,
   rules: null,
+  head: null,
   turns: [],
 });
 
@@ -39,7 +40,10 @@ export function apply(view: SessionView, event: WireEvent): SessionView {
   if (event.type === "session.created") {
     view.createdAt = event.at;
     view.rules = event.rules;
+  } else if (event.type === "head.moved") {
+    view.head = event.head;
   } else if (event.type === "turn.started") {
+    view.head = event.turn;
     view.turns.push(newTurn(view, event));
   } else {
     const turn = view.turns.findLast(({ number }) => number === event.turn);
@@ -52,7 +56,7 @@ export function apply(view: SessionView, event: WireEvent): SessionView {
 export const turnOf = (view: SessionView, number?: number): TurnView | undefined =>
   number === undefined ? view.turns.at(-1) : view.turns.findLast((turn) => turn.number === number);
 
-type TurnEvent = EventOf<Exclude<EventType, "session.created" | "turn.started">>;
+type TurnEvent = EventOf<Exclude<EventType, "session.created" | "head.moved" | "turn.started">>;
 
 function applyToTurn(turn: TurnView, event: TurnEvent, view: SessionView): void {
   switch (event.type) {

@@ -56,6 +56,7 @@ export function toStatus(view: SessionView, meta: StatusMeta): SessionStatus | n
       finish_reason: finishReason(turn),
     },
     turns: view.turns.map(toSummary),
+    head: view.head ?? turn.number,
     usage: view.turns.reduce((sum, { usage }) => addUsage(sum, usage), NO_USAGE),
     ...toTokens(sumOf(view.turns.map(tokensOfTurn))),
     ...toCost(view.turns.reduce<Cost>((sum, turn) => addCosts(sum, costOfView(turn)), FREE)),
@@ -159,7 +160,7 @@ function toInputRequired({ at, ...required }: NonNullable<AgentView["inputRequir
   return { ...required, requests: [...required.requests], timestamp: toSeconds(at) };
 }
 
-function toSummary(turn: TurnView): z.infer<typeof TurnSummarySchema> {
+export function toSummary(turn: TurnView): z.infer<typeof TurnSummarySchema> {
   return {
     turn: turn.number,
     parent_turn: turn.parentTurn,

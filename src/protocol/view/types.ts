@@ -20,6 +20,8 @@ export type SessionView = {
   updatedAt: number;
   /** `null` if `session.created` is not among the events. */
   rules: TeamRules | null;
+  /** The turn that the next turn continues by default; `null` before the first turn. */
+  head: number | null;
   turns: TurnView[];
 };
 

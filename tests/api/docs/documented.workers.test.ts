@@ -82,6 +82,8 @@ const STEPS: readonly Step[] = [
     expectedStatus: 202,
   },
   { request: `POST ${SESSION}/cancel`, expectedStatus: 200 },
+  { request: `POST ${SESSION}/head`, body: { turn: 1 }, expectedStatus: 200 },
+  { request: `GET ${SESSION}/turns`, expectedStatus: 200 },
   { request: `GET ${SESSION}/events?limit=1000`, headers: PAGE, expectedStatus: 200 },
   { request: "GET /api/sessions", expectedStatus: 200 },
   { request: `DELETE ${SESSION}`, expectedStatus: 204 },

@@ -33,6 +33,8 @@ const ROUTES = [
   "POST /api/sessions/{id}/turns",
   "GET /api/sessions/{id}",
   "POST /api/sessions/{id}/cancel",
+  "POST /api/sessions/{id}/head",
+  "GET /api/sessions/{id}/turns",
   "GET /api/sessions/{id}/turns/{turn}",
   "GET /api/sessions/{id}/turns/{turn}/answers/{label}",
   "GET /api/sessions/{id}/events",

@@ -9,7 +9,7 @@ import {
   planSteps,
   type Side,
 } from "../../../cli/contexts/three-way";
-import { mergeCaseVariants, caseVariantsIn } from "../../../cli/contexts/plan";
+import { caseGroupsIn, mergeCaseVariants, sameFilesIn } from "../../../cli/contexts/plan";
 import { renameInCase } from "../../../cli/contexts/write-files";
 
 const sideOf = (hash: string): Side => ({ hash, executable: false });
@@ -95,8 +95,9 @@ describe("on a disk that ignores case, a file that is", () => {
     },
   ];
   it.each(rows)("$name", ({ changes, here, expected }) => {
+    const sameFiles = sameFilesIn(caseGroupsIn(changes), () => "the same file");
     const steps = planSteps(
-      mergeCaseVariants(changes, caseVariantsIn(changes)).map((change) => ({ ...change, here })),
+      mergeCaseVariants(changes, sameFiles).map((change) => ({ ...change, here })),
     );
     const descriptions = steps.map((step) => {
       if (step.action === "rename") return `rename ${step.path}, which was ${step.was}`;
@@ -109,6 +110,17 @@ describe("on a disk that ignores case, a file that is", () => {
     const changes = [addition("README.md", A), deletion("Readme.md", A)];
     expect(mergeCaseVariants(changes, [])).toEqual(changes);
   });
+});
+
+it("many names that differ only in case take time linear in their number", () => {
+  const names = Array.from({ length: 8_192 }, (_, bits) =>
+    Array.from({ length: 13 }, (_, at) => ((bits >> at) & 1 ? "A" : "a")).join(""),
+  );
+  const changes = names.map((name, nth) => (nth % 2 ? deletion(name, A) : addition(name, A)));
+  const started = performance.now();
+  const sameFiles = sameFilesIn(caseGroupsIn(changes), () => "the same file");
+  expect(sameFiles.length).toBe(4_096);
+  expect(performance.now() - started).toBeLessThan(1_000);
 });
 
 describe("two names that differ in case", () => {

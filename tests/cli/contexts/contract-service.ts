@@ -1,7 +1,11 @@
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { hashOf } from "../../../cli/contexts/scan";
-import type { ContextManifest, IncludedTurn } from "../../../src/protocol/api/contexts";
+import type {
+  ContextManifest,
+  IncludedTurn,
+  LeftOutFiles,
+} from "../../../src/protocol/api/contexts";
 
 /**
  * A service that has one context and turns that change it, as the contract of contexts describes
@@ -10,7 +14,13 @@ import type { ContextManifest, IncludedTurn } from "../../../src/protocol/api/co
 
 /** The hash of each file by path. */
 export type Tree = ReadonlyMap<string, string>;
-type Version = { readonly id: string; readonly tree: Tree; includes: readonly IncludedTurn[] };
+/** `leftOut`: the left-out files that the push sent. */
+type Version = {
+  readonly id: string;
+  readonly tree: Tree;
+  includes: readonly IncludedTurn[];
+  readonly leftOut: LeftOutFiles;
+};
 type Turn = {
   session: string;
   turn: number;
@@ -37,13 +47,18 @@ const versionId = (index: number): string => String(index).padStart(26, "0");
 export class ContractService {
   readonly versions: Version[] = [];
   readonly turns: Turn[] = [];
+  /** Runs after a push is stored and before it is answered. `null`: nothing. */
+  beforePushAnswer: (() => Promise<void>) | null = null;
+  /** Runs before the first contents are sent. `null`: nothing. */
+  beforeContents: (() => Promise<void>) | null = null;
   readonly #server = createServer((request, response) => {
     let body = "";
     request.on("data", (chunk) => {
       body += chunk;
     });
-    request.on("end", () => {
+    request.on("end", async () => {
       const answer = this.#answer(request.method ?? "", request.url ?? "", body);
+      await this.#runBefore(request.method ?? "", answer);
       response.writeHead(answer.status, { "Content-Type": answer.type ?? "application/json" });
       response.end(typeof answer.body === "string" ? answer.body : JSON.stringify(answer.body));
     });
@@ -163,7 +178,24 @@ export class ContractService {
     return problem(404, "not_found");
   }
 
-  #put({ files, base_version: base, includes = [] }: ContextManifest): Answer {
+  async #runBefore(method: string, { type }: Answer): Promise<void> {
+    const [push, contentsAct] = [this.beforePushAnswer, this.beforeContents];
+    if (method === "PUT" && push) {
+      this.beforePushAnswer = null;
+      await push();
+    }
+    if (type === "application/octet-stream" && contentsAct) {
+      this.beforeContents = null;
+      await contentsAct();
+    }
+  }
+
+  #put({
+    files,
+    base_version: base,
+    includes = [],
+    left_out: leftOut = [],
+  }: ContextManifest): Answer {
     const tree = new Map(files.map(({ path, sha256 }) => [path, sha256]));
     const newest = this.versions.at(-1) ?? null;
     const isEqual = newest !== null && sameTree(newest.tree, tree);
@@ -173,7 +205,8 @@ export class ContractService {
     const named = new Set(includes.map(({ session }) => session));
     const record = [...(inherited ?? []).filter(({ session }) => !named.has(session)), ...includes];
     if (isEqual) newest.includes = record;
-    else this.versions.push({ id: versionId(this.versions.length), tree, includes: record });
+    else
+      this.versions.push({ id: versionId(this.versions.length), tree, includes: record, leftOut });
     const version = this.versions.at(-1);
     return {
       status: isEqual ? 200 : 201,

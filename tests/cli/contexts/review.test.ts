@@ -121,6 +121,19 @@ describe("pull --review", () => {
     expect((await folder.files())["page.txt"]).toBe(AFTER);
   });
 
+  it("takes single hunks, and --patch prints the rest", async () => {
+    await review([
+      ["write a.txt?", TAKE],
+      ["delete gone.txt?", TAKE],
+      ["write new.txt?", TAKE],
+      ["write page.txt?", HUNKS],
+      ["hunk 1 of 2?", TAKE],
+      ["hunk 2 of 2?", LEAVE],
+    ]);
+    const patch = await folder.pull(S, 1, "--patch");
+    expect([patch.code, patch.stdout.match(/^[-+]\w.*/gm)]).toEqual([0, ["-end", "+END"]]);
+  });
+
   it("takes single hunks, and a further change of the file is a conflict of the next turn", async () => {
     await review([
       ["write a.txt?", TAKE],
@@ -168,9 +181,45 @@ describe("pull --review", () => {
     );
     expect([result.code, (await folder.files())["page.txt"]]).toEqual([0, page("TOP", "end")]);
     await expect(folder.push()).rejects.toThrow("context_changed");
+    const patch = await folder.run("pull", "--patch");
+    expect(patch.stdout.match(/^[-+]\w.*/gm)).toEqual(["-a", "+theirs", "-end", "+END"]);
     const next = await folder.run("pull", "--apply");
     expect([next.code, next.stdout]).toEqual([0, "write\ta.txt\nwrite\tpage.txt\n"]);
     expect((await folder.push()).stdout).toContain("is unchanged");
+  });
+
+  describe("of a turn into an empty folder", () => {
+    let empty: LinkedFolder;
+    beforeEach(async () => {
+      empty = await LinkedFolder.create(service.url);
+      const keys = [
+        ["write a.txt?", choose(TAKE)],
+        ["write new.txt?", choose(LEAVE)],
+        ["write page.txt?", choose(LEAVE)],
+      ] as const;
+      await empty.at({ keys }, "pull", "--session", S, "--turn", "1", "--review");
+    });
+    afterEach(() => empty[Symbol.asyncDispose]());
+    const leftOut = () => service.versions.at(-1)?.leftOut;
+
+    it("leaves files that the next push does not delete", async () => {
+      expect(await empty.files()).toEqual({ "a.txt": "a1\n" });
+      await empty.push();
+      expect(leftOut()).toEqual([{ path: "page.txt", sha256: null }]);
+      await empty.pull(S, 1, "--apply");
+      expect(await empty.files()).toEqual({
+        "a.txt": "a1\n",
+        "new.txt": "new\n",
+        "page.txt": AFTER,
+      });
+    });
+
+    it("leaves files that are deleted by a push once they have arrived", async () => {
+      await empty.pull(S, 1, "--apply");
+      await empty.edit({ "page.txt": null });
+      await empty.push();
+      expect(leftOut()).toEqual([]);
+    });
   });
 
   it("takes the rest at once, or leaves it", async () => {

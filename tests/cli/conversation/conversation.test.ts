@@ -15,6 +15,10 @@ const conversation = (fields: Partial<Conversation> = {}): Conversation => ({
   from: null,
   latest: null,
   attachments: [],
+  requested: [],
+  folders: [],
+  winner: null,
+  refused: null,
   ...fields,
 });
 const SESSION = "session_01jd";
@@ -32,6 +36,12 @@ describe("the next question", () => {
         body: { question: "q", parent_turn: 2, timeout_seconds: 60 },
       },
     });
+  });
+  it("names the side that wins conflicts, but not as the first question of a session", () => {
+    expect(nextTurn(conversation({ session: SESSION, winner: "turn" }), "q")).toMatchObject({
+      next: { body: { context_conflicts: "turn" } },
+    });
+    expect(nextTurn(conversation({ winner: "turn" }), "q")).toEqual(nextTurn(conversation(), "q"));
   });
   it("is the next turn of the session, which already has its team", () => {
     expect(nextTurn(conversation({ session: SESSION }), "q")).toEqual({

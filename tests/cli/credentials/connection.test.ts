@@ -9,6 +9,7 @@ import {
   readCredentials,
   storeKey,
 } from "../../../cli/credentials/credentials";
+import { commandAt, DEFAULT_SERVER } from "../../../cli/invocation";
 import { credentialsFile } from "../../../cli/local-files";
 
 let home = "";
@@ -146,5 +147,35 @@ describe("stored keys", () => {
       exitCode: 1,
       message: expect.stringContaining("log in again"),
     });
+  });
+});
+
+describe("a printed command names the service", () => {
+  it.each<{
+    name: string;
+    flags?: ConnectionFlags;
+    env?: Record<string, string>;
+    login?: string;
+    end: string;
+  }>([
+    { name: "not if it is the one on this machine", end: "" },
+    { name: "not if MASSGEN_EDGE_SERVER names it", env: { MASSGEN_EDGE_SERVER: A }, end: "" },
+    { name: "not if it is the one of `login`", login: A, flags: { server: A }, end: "" },
+    {
+      name: "if MASSGEN_EDGE_SERVER names another one",
+      env: { MASSGEN_EDGE_SERVER: A },
+      flags: { server: B },
+      end: ` --server ${B}`,
+    },
+    {
+      name: "if it is the one on this machine, and `login` stored another one",
+      login: A,
+      flags: { server: DEFAULT_SERVER },
+      end: ` --server ${DEFAULT_SERVER}`,
+    },
+  ])("$name", async ({ flags = {}, env = {}, login, end }) => {
+    if (login !== undefined) await storeKey(login, "k", io());
+    const connection = await connect(flags, io(env));
+    expect(commandAt(connection, "sessions")).toBe(`npm run ask -- sessions${end}`);
   });
 });

@@ -134,7 +134,9 @@ describe("a conversation", () => {
     const talk = await runAt(user, "--continue", "--server", stack.service.url);
     expect(talk.code).toBe(0);
     expect(talk.screen).toContain("after turn 4: Which way is better?\n");
-    expect(talk.screen).toContain("To continue: npm run ask -- --continue\n");
+    expect(talk.screen).toContain(
+      `To continue: npm run ask -- --continue --server ${stack.service.url}\n`,
+    );
   });
 
   it("lists, prints and saves files of the latest turn", async () => {
@@ -155,6 +157,10 @@ describe("a conversation", () => {
       from: null,
       latest: null,
       attachments: [],
+      requested: [],
+      folders: [],
+      winner: null,
+      refused: null,
     };
     await perform({ name: "files", argument: "" }, conversation, io);
     await perform({ name: "save", argument: "talk" }, conversation, io);

@@ -16,7 +16,7 @@ export class ResultServer implements AsyncDisposable {
   readonly #server = createServer((request, response) => {
     const address = decodeURIComponent(request.url ?? "");
     this.requests.push(address);
-    const path = /\/files\/(.+)$/.exec(address)?.[1];
+    const path = /\/files\/([^?]+)/.exec(address)?.[1];
     if (path === undefined && !address.endsWith(".zip")) return response.end(this.#list());
     if (this.answersLeft === 0) return response.writeHead(500).end("{}");
     if (this.answersLeft !== null) this.answersLeft -= 1;

@@ -31,7 +31,8 @@ describe("an error response", () => {
       status: 401,
       code: "unauthorized",
       exitCode: 5,
-      advice: "Store a key with `npm run ask -- login`, or set MASSGEN_EDGE_KEY.",
+      advice:
+        "Store a key with `npm run ask -- login --server https://edge.example`, or set MASSGEN_EDGE_KEY.",
     },
     {
       status: 402,

@@ -125,16 +125,6 @@ describe("a failed call", () => {
       then: ["call.failed a transient retry in 244"],
       owes: ["call a in 244", "call b", "call c"],
     },
-    ...["connection_failed", "stream_cut", "overloaded", "timeout"].map((code) => ({
-      name: `is retried after 100 to 300 ms for the first time, if the code is ${code}`,
-      when: (world: World) => world.does("a", fails({ code })),
-      then: ["call.failed a transient retry in 244"],
-    })),
-    ...["rate_limited", "conflict", "bad_response"].map((code) => ({
-      name: `is retried with back-off also for the first time, if the code is ${code}`,
-      when: (world: World) => world.does("a", fails({ code })),
-      then: ["call.failed a transient retry in 860"],
-    })),
     {
       name: "is retried after the wait that the provider asks for, up to 60 s",
       when: (world) => world.does("a", fails({ retryAfterMs: 60_000 })),

@@ -173,6 +173,24 @@ describe("a conversation of 12 turns, in which the user pushes a version before 
     });
   });
 
+  it("opens a version once for all reads at the same time, and again after a failure", async () => {
+    shelf.opened.length = 0;
+    const contexts = [2, 3, 4].map((turn) => `/turns/turn_${turn}/contexts/site/index.html`);
+    const reads = [...contexts, ...contexts, ...contexts];
+    await does(async (files) => {
+      shelf.isDown = true;
+      const failed = await Promise.allSettled(reads.map((path) => files.read(path)));
+      expect(failed.map(({ status }) => status)).toEqual(reads.map(() => "rejected"));
+      shelf.isDown = false;
+      const texts = await Promise.all(
+        reads.map(async (path) => decoder.decode(await files.read(path))),
+      );
+      expect(texts.slice(0, 3)).toEqual(["user 2", "user 3", "user 4"]);
+    });
+    const opened = shelf.opened.filter((version) => version !== "v12");
+    expect(opened.toSorted()).toEqual(["v2", "v3", "v4"]);
+  });
+
   it("copies from more versions than stay open, and nothing is lost", async () => {
     await does(async (files) => {
       for (let turn = 2; turn < LAST; turn++) {

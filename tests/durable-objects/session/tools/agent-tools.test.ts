@@ -2,7 +2,6 @@ import { createServer, type Server, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from "vitest";
 import { httpTool } from "../../../../src/tools/http/http-tool";
-import { RelayLostError } from "../../../../src/tools/relay-lost";
 import type { Tool, ToolResult } from "../../../../src/tools/tool";
 import { toolAt } from "../../../tools/http/tool-builders";
 import { type ToolCall, workingAgent } from "./tool-rig";
@@ -131,32 +130,6 @@ describe("an agent's tool calls", () => {
     await isOver();
     expect(ended()).toEqual(["look ok", "look ok"]);
   });
-
-  it.each([
-    { idempotent: true, events: ["tool.interrupted", "tool.completed"] },
-    { idempotent: false, events: ["tool.unknown"] },
-  ])(
-    "whose relay is lost end as after a restart of the service ($events)",
-    async ({ idempotent, events }) => {
-      vi.spyOn(console, "log").mockReturnValue();
-      let tries = 0;
-      const flaky: Tool = {
-        spec: { name: "flaky", description: "Asks.", parameters: { type: "object" } },
-        rule: { name: "flaky", acts_outside: true, idempotent },
-        leavesFiles: true,
-        run: async () => {
-          tries += 1;
-          if (tries === 1) throw new RelayLostError("Network connection lost.");
-          return { outcome: "ok", text: "done" };
-        },
-      };
-      working([flaky], [{ name: "flaky" }]);
-      await isOver();
-      const types = agent.events().map(({ type }) => type);
-      expect(types.filter((type) => /^tool\.(inter|comp|unk)/.test(type))).toEqual(events);
-      expect(tries).toBe(idempotent ? 2 : 1);
-    },
-  );
 
   it("over HTTP need no slot after the server has sent headers", async () => {
     const { ended } = working([look("/drips?together=6")], repeatedCalls(6, "look"));

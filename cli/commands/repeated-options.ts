@@ -1,0 +1,36 @@
+import { shellArgument } from "../invocation";
+import type { AskFlags } from "./flags";
+
+/**
+ * The options of `ask` that a printed command repeats, so that it asks with the same limits, files
+ * and folders. Left out: the session and the turn, which the command names itself, the team, which
+ * belongs to the session, and the service with its key.
+ */
+export function repeatedOptions(flags: AskFlags): string[] {
+  const { with: folders = [], file: files = [] } = flags;
+  const valued: [name: string, value: string | number | undefined][] = [
+    ...folders.map(({ typed, permission }): [string, string] => [
+      "--with",
+      permission === null ? typed : `${typed}:${permission}`,
+    ]),
+    ...files.map((file): [string, string] => ["--file", file]),
+    ["--max-cost", flags.maxCost ?? flags.budget],
+    ["--max-tokens", flags.maxTokens],
+    ["--orchestrator-timeout", flags.orchestratorTimeout ?? flags.timeout],
+  ];
+  const switches: [name: string, isSet: boolean][] = [
+    ["--no-contexts", flags.contexts === false],
+    ["--detach", flags.detach === true],
+    ["--json", flags.json === true],
+    ["--json-stream", flags.jsonStream === true],
+    ["--automation", flags.automation === true],
+    ["--verbose", flags.verbose === true],
+  ];
+  return [
+    ...valued.flatMap(([name, value]) =>
+      value === undefined ? [] : [name, shellArgument(String(value))],
+    ),
+    ...switches.flatMap(([name, isSet]) => (isSet ? [name] : [])),
+    ...(flags.outputFile === undefined ? [] : ["--output-file", shellArgument(flags.outputFile)]),
+  ];
+}
