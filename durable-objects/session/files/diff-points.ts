@@ -11,7 +11,7 @@ type DiffSession = { log: SessionLog; queries: SessionQueries; workspaces: Works
 type MissingPoint = "turn_not_found" | "answer_not_found";
 
 /** Most contents of one call. */
-export const MAX_BLOBS = 64;
+export const MAX_BLOBS = 256;
 
 /** A point, or the code of what the session does not have. */
 export function diffPoint(

@@ -1,3 +1,4 @@
+import { inOrder } from "../../../async/in-order";
 import { StepBudget } from "../../../diff/changed-tokens";
 import { DIFF_LIMITS } from "../../../diff/diff-limits";
 import type { FileChange } from "../../../diff/file-changes";
@@ -9,11 +10,15 @@ import { hashOf } from "../../../workspace/snapshot";
 import type { FileEntry } from "../../../workspace/types";
 import type { ChangedRoot, FileContents } from "./diff-contents";
 
-/** Contents that are in memory at the same time: their number, and their bytes together. */
-const BATCH = { contents: 64, bytes: 4_000_000 } as const;
+/**
+ * Contents that are read together: their number, and their bytes. The next batch is read while one
+ * is compared.
+ */
+const BATCH = { contents: 256, bytes: 4_000_000, atOnce: 2 } as const;
 
 type Reason = NonNullable<DiffFile["not_compared"]>;
 type Contents = ReadonlyMap<string, FileContents>;
+type Batch = { files: readonly FileChange[]; entries: readonly FileEntry[] };
 
 /**
  * Compares the files and the texts of one diff. All of them share the limits of the diff, so that
@@ -36,14 +41,12 @@ export class FileDiffer {
   async add(root: ChangedRoot): Promise<void> {
     for (const { change } of root.changes) this.counts[change] += 1;
     const listed = root.changes.slice(0, DIFF_LIMITS.files - this.files.length);
-    for (let next = 0; next < listed.length; ) {
-      const batch = this.#batch(listed, next);
-      const read = await root.read(batch.entries);
-      const contents = new Map(batch.entries.map(({ hash }, index) => [hash, read[index] ?? null]));
-      for (const change of listed.slice(next, batch.end))
-        this.files.push(this.#compare(change, contents, root.prefix));
-      next = batch.end;
-    }
+    const batches = inOrder(this.#batches(listed), BATCH.atOnce, async ({ files, entries }) => {
+      const read = await root.read(entries);
+      return { files, contents: new Map(entries.map(({ hash }, at) => [hash, read[at] ?? null])) };
+    });
+    for await (const { files, contents } of batches)
+      for (const file of files) this.files.push(this.#compare(file, contents, root.prefix));
   }
 
   /** Compares two texts by words; `null` if there are none. */
@@ -55,23 +58,24 @@ export class FileDiffer {
     return { ...sides, parts, ...reason };
   }
 
-  /** The next files whose contents fit into memory together, and these contents. */
-  #batch(listed: readonly FileChange[], start: number): { entries: FileEntry[]; end: number } {
-    const entries = new Map<string, FileEntry>();
-    let [bytes, end] = [0, start];
-    for (; end < listed.length; end += 1) {
-      const wanted = (listed[end] ? contentsToRead(listed[end]) : []).filter(
-        ({ hash }) => !entries.has(hash),
-      );
-      const size = wanted.reduce((sum, entry) => sum + entry.size, 0);
-      const isFull = entries.size + wanted.length > BATCH.contents || bytes + size > BATCH.bytes;
-      if (isFull && end > start) break;
-      if (this.#readBytes + size > DIFF_LIMITS.totalBytes) continue;
-      for (const entry of wanted) entries.set(entry.hash, entry);
-      bytes += size;
-      this.#readBytes += size;
+  /** Files whose contents fit into memory together, and these contents. */
+  *#batches(listed: readonly FileChange[]): Generator<Batch> {
+    for (let start = 0; start < listed.length; ) {
+      const entries = new Map<string, FileEntry>();
+      let [bytes, end] = [0, start];
+      for (; end < listed.length; end += 1) {
+        const wanted = contentsToRead(listed[end]).filter(({ hash }) => !entries.has(hash));
+        const size = wanted.reduce((sum, entry) => sum + entry.size, 0);
+        const isFull = entries.size + wanted.length > BATCH.contents || bytes + size > BATCH.bytes;
+        if (isFull) break;
+        if (this.#readBytes + size > DIFF_LIMITS.totalBytes) continue;
+        for (const entry of wanted) entries.set(entry.hash, entry);
+        bytes += size;
+        this.#readBytes += size;
+      }
+      yield { files: listed.slice(start, end), entries: [...entries.values()] };
+      start = end;
     }
-    return { entries: [...entries.values()], end };
   }
 
   #compare(file: FileChange, contents: Contents, prefix: string): DiffFile {
