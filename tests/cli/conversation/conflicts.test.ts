@@ -1,16 +1,7 @@
-import { mkdtemp, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
-import path from "node:path";
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import * as b from "../../protocol/builders";
 import { problem, type Service, type ServiceOptions } from "../service";
-import { secondTurn, startConversationIn, turnsPath } from "./terminal-user";
-
-let home = "";
-beforeEach(async () => {
-  home = await mkdtemp(path.join(tmpdir(), "talk-"));
-});
-afterEach(() => rm(home, { recursive: true }));
+import { secondTurn, startConversation, turnsPath } from "./terminal-user";
 
 describe("a question that conflicts refuse", () => {
   const refusal = problem(409, {
@@ -26,7 +17,7 @@ describe("a question that conflicts refuse", () => {
 
   it("is asked again once by /conflicts with the side that wins", async () => {
     const answers: NonNullable<ServiceOptions["answers"]> = { [turnsPath]: refusal };
-    await using stage = await startConversationIn(home, { answers });
+    await using stage = await startConversation({ answers });
     const { user, service } = stage;
     await user.typeAtPrompt("why?\r", 1);
     await user.typeAtPrompt("/conflicts turn\r", 2);
@@ -51,7 +42,7 @@ describe("a question that conflicts refuse", () => {
 
   it("is not lost: the next question still follows the turn before it, and /retry repeats it", async () => {
     const answers: NonNullable<ServiceOptions["answers"]> = { [turnsPath]: refusal };
-    await using stage = await startConversationIn(home, { answers });
+    await using stage = await startConversation({ answers });
     const { user, service } = stage;
     await user.typeAtPrompt("why?\r", 1);
     await user.typeAtPrompt("and then?\r", 2);
@@ -74,8 +65,7 @@ describe("a conversation about shared folders", () => {
       ...{ session_id: b.SESSION, turn: 1, status: "completed", question: "why?" },
       ...{ answer: "so", winner: null, usage: { input_tokens: 0, output_tokens: 0 } },
     };
-    await using stage = await startConversationIn(
-      home,
+    await using stage = await startConversation(
       {
         answers: {
           [turnsPath]: secondTurn,

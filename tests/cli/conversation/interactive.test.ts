@@ -1,18 +1,7 @@
-import { mkdtemp, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
-import path from "node:path";
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { problem, type Service, type ServiceOptions } from "../service";
+import { describe, expect, it } from "vitest";
 import * as b from "../../protocol/builders";
-import { secondTurn, startConversationIn, turnsPath } from "./terminal-user";
-
-let home = "";
-beforeEach(async () => {
-  home = await mkdtemp(path.join(tmpdir(), "talk-"));
-});
-afterEach(() => rm(home, { recursive: true }));
-const startConversation = (options: Partial<ServiceOptions> = {}) =>
-  startConversationIn(home, options);
+import { problem, type Service } from "../service";
+import { secondTurn, startConversation, turnsPath } from "./terminal-user";
 
 const questionsTo = (service: Service) =>
   service.requests

@@ -1,15 +1,25 @@
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import path from "node:path";
 import { PassThrough } from "node:stream";
-import { expect } from "vitest";
+import { afterEach, beforeEach, expect } from "vitest";
 import { converse, type ConverseOptions } from "../../../cli/conversation/interactive";
-import { runLinks } from "../../../src/protocol/paths";
 import * as b from "../../protocol/builders";
 import { Service, type ServiceOptions } from "../service";
+import { runLinks } from "../../../src/protocol/paths";
+
+const events = b.log(b.story);
+let home = "";
+beforeEach(async () => {
+  home = await mkdtemp(path.join(tmpdir(), "talk-"));
+});
+afterEach(() => rm(home, { recursive: true }));
 
 /** A prompt on its own line. Redrawn prompts do not match. */
 const PROMPT = "\n\x1b[1G\x1b[0J> ";
 
 /** A user at a terminal. `typeAtPrompt` waits for the prompt, then presses the keys. */
-class TerminalUser {
+export class TerminalUser {
   readonly stdin = Object.assign(new PassThrough(), { isTTY: true });
   readonly screen = new PassThrough();
   screenText = "";
@@ -17,7 +27,7 @@ class TerminalUser {
   readonly #interrupts = new Set<() => void>();
   readonly #exitCode: Promise<number>;
 
-  constructor(server: string, home: string, options: Partial<ConverseOptions> = {}) {
+  constructor(server: string, options: Partial<ConverseOptions> = {}) {
     this.screen.on("data", (chunk) => {
       this.screenText += chunk;
     });
@@ -67,22 +77,18 @@ class TerminalUser {
   }
 }
 
-/** A service, and a user whose conversation with it begins. `home`: the user's folder. */
-export const startConversationIn = async (
-  home: string,
+export const startConversation = async (
   options: Partial<ServiceOptions> = {},
   own: Partial<ConverseOptions> = {},
 ) => {
-  const service = await Service.start({ events: b.log(b.story), ...options });
+  const service = await Service.start({ events, ...options });
   return {
     service,
-    user: new TerminalUser(service.url, home, own),
+    user: new TerminalUser(service.url, own),
     [Symbol.asyncDispose]: () => service[Symbol.asyncDispose](),
   };
 };
-/** The route for next turns of the session. */
 export const turnsPath = `/api/sessions/${b.SESSION}/turns`;
-/** The answer to a request for a next turn. Its events are those of turn 1. */
 export const secondTurn = {
   status: 202,
   body: { session_id: b.SESSION, turn: 1, status: "running", links: runLinks(b.SESSION, 1) },
