@@ -3,7 +3,8 @@ import type { EventType } from "../../src/protocol/events";
 /** The meaning of each event. A new event type does not compile until it has a meaning. */
 export const EVENT_MEANINGS: Readonly<Record<EventType, string>> = {
   "session.created": "The session exists. It carries the team's rules as plain data.",
-  "head.moved": "The user moved the head: the next turn continues this turn unless it names another.",
+  "head.moved":
+    "The user moved the head: the next turn continues this turn unless it names another.",
   "turn.started": "A question was accepted. It carries the aliases, the budget and the deadline.",
   "attempt.started": "Coordination begins, for the first time or after a rejected final answer.",
   "personas.assigned": "One persona per agent, written before the attempt.",

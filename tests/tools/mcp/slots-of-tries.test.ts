@@ -20,7 +20,10 @@ it("each further try of a call has a slot of its own, because the first try has 
       trust: [{ url: toolServer.url, tool: "act", allows: "read_only" }],
       enter: async () => {
         slots.acquired += 1;
-        return { relay: 9, release: () => void (slots.released += 1) };
+        const release = () => {
+          slots.released += 1;
+        };
+        return { relay: 9, release };
       },
       fetchOver: (relay) => (input, init) => {
         if (String(init?.body).includes("tools/call")) relays.push(relay);
@@ -29,7 +32,10 @@ it("each further try of a call has a slot of its own, because the first try has 
     }),
   );
   let released = 0;
-  const toolContext = context({ relay: 2, onHeaders: () => void (released += 1) });
+  const onHeaders = () => {
+    released += 1;
+  };
+  const toolContext = context({ relay: 2, onHeaders });
   const result = await toolOf(servers, "mcp__box__act").run({}, toolContext);
   expect(result).toMatchObject({ outcome: "ok" });
   expect({ relays, released }).toEqual({ relays: [2, 9, 9], released: 1 });
