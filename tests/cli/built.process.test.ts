@@ -85,7 +85,7 @@ describe("without a terminal", () => {
       },
       code: 5,
       message:
-        "No key (401 unauthorized)\nStore a key with `massgen-edge login`, or set MASSGEN_EDGE_KEY.\n",
+        "No key (401 unauthorized)\nStore a key with `massgen-edge login --server SERVER`, or set MASSGEN_EDGE_KEY.\n",
     },
     {
       name: "a running turn",
@@ -95,7 +95,11 @@ describe("without a terminal", () => {
     },
   ])("$name is reported, and the exit code is $code", async ({ options, code, message }) => {
     await using service = await start(options);
-    expect(await resultOf(run(["q", "--server", service.url]))).toEqual([code, "", message]);
+    expect(await resultOf(run(["q", "--server", service.url]))).toEqual([
+      code,
+      "",
+      message.replace("SERVER", service.url),
+    ]);
   });
 
   it("the program ends silently if the reader closes the pipe", async () => {
