@@ -55,7 +55,7 @@ async function turnWithResult(
 ): Promise<number | null> {
   const facts = await sessionStatus(sessionId, context).catch(() => null);
   const turns = new Map(facts?.data.turns.map((entry) => [entry.turn, entry]));
-  let turn: number | null = body.parent_turn ?? Math.max(...turns.keys());
+  let turn: number | null = body.parent_turn ?? facts?.data.head ?? Math.max(...turns.keys());
   for (let steps = 0; steps <= turns.size && turn !== null; steps += 1) {
     const found: { status: string; parent_turn?: number | null | undefined } | undefined =
       turns.get(turn);

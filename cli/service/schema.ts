@@ -70,6 +70,8 @@ export const SessionFactsSchema = z.object({
   meta: z.object({ question: z.string(), elapsed_seconds: z.number() }).optional(),
   coordination: z.object({ phase: z.string(), completion_percentage: z.number() }).optional(),
   agents: z.record(z.string(), AgentFactsSchema).default({}),
+  /** Services before this field have the latest turn as head. */
+  head: z.int().nullish(),
   turns: z.array(
     z.object({
       turn: z.int().min(1),

@@ -71,7 +71,11 @@ describe.each(names)("the recorded session %s", (name) => {
 
   it("folds to its recorded state, and every prefix folds to a valid state", () => {
     let state = emptySession;
-    expect(isTerminal(eventsOf(name).at(-1)?.type ?? "stream.delta")).toBe(true);
+    const types = eventsOf(name).map(({ type }) => type);
+    expect(isTerminal(types.at(-1) ?? "stream.delta")).toBe(true);
+    expect(types.filter(isTerminal)).toHaveLength(
+      types.filter((type) => type === "turn.started").length,
+    );
     for (const event of eventsOf(name)) {
       state = evolve(state, event);
       const pendingWork = [owed(state), inFlight(state), nextTimerAt(state)];

@@ -28,7 +28,7 @@ export function graceOf({ rules, attempt }: TurnState, agent: AgentState): Grace
   return { startsAt, endsAt: startsAt + graceMs };
 }
 
-/** Unix ms until which the team waited for this agent; 0 if it holds its first vote or answer. */
+/** Unix ms until which the team waited for this agent; 0 if it has neither answered nor voted. */
 const lastWorkedAt = ({ failing, leftAt, decidedAt }: AgentState): number =>
   failing?.firstAt ?? leftAt ?? decidedAt ?? 0;
 

@@ -206,7 +206,7 @@ export function retryDelayMs({ tries, code, retryAfterMs }: FailedTry, random: R
   return Math.round(Math.max(retryAfterMs ?? 0, delay));
 }
 
-/** Codes of lost connections and of responses with a status from 500 on. */
+/** Codes of lost connections and of statuses from 500 on. A gateway reports a timeout as 504. */
 const QUICKLY_RETRIED: ReadonlySet<string> = new Set([
   ...["connection_failed", "connection_refused", "stream_cut"],
   ...["server_error", "overloaded", "timeout"],

@@ -131,7 +131,7 @@ export const TurnRequestSchema = z
       .int()
       .min(1)
       .optional()
-      .describe("Number of the turn that this one follows. Omitted: the latest turn"),
+      .describe("Number of the turn that this one follows. Omitted: the head of the session"),
     ...limitFields,
     ...contextFields,
   })

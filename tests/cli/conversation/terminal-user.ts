@@ -61,7 +61,7 @@ export class TerminalUser {
     this.screenText += text;
   }
 
-  /** Waits until so many prompts were shown, then presses the keys. */
+  /** Waits for this number of prompts, then presses the keys. */
   async typeAtPrompt(keys: string, prompts: number): Promise<void> {
     await this.waitForText(() => this.screenText.split(PROMPT).length > prompts);
     this.stdin.write(keys);

@@ -3,7 +3,7 @@ import { reply, text, tool } from "../../../simulated/tool-servers/scripted-serv
 import { connected, context, server, toolOf } from "./support";
 import { keep, serve } from "./test-servers";
 
-it("each further try of a call has a slot of its own, because the first try has released the call's slot", async () => {
+it("the second and third try of a call acquire new slots, because the first try released the slot of the call", async () => {
   let tries = 0;
   const toolServer = await serve({
     tools: [tool("act", { annotations: { readOnlyHint: true } })],

@@ -21,8 +21,8 @@ type Contents = ReadonlyMap<string, FileContents>;
 type Batch = { files: readonly FileChange[]; entries: readonly FileEntry[] };
 
 /**
- * Compares the files and the texts of one diff. All of them share the limits of the diff, so that
- * its memory, its work and its response are bounded, whatever the sessions contain.
+ * Compares the files and the texts of one diff. All of them share the limits of the diff. These
+ * limits bound its memory, its work and its response.
  */
 export class FileDiffer {
   readonly counts: Diff["counts"] = { added: 0, deleted: 0, changed: 0, renamed: 0 };
