@@ -67,8 +67,7 @@ export async function setup(project: TestProject): Promise<() => Promise<void>> 
       "gpt-oss-looker": reportsAttachments(), // its name means: accepts only text
       ...CODING_MODELS,
       ...CONTEXT_MODELS,
-      ...TURN_MODELS,
-      ...TREE_MODELS,
+      ...{ ...TURN_MODELS, ...TREE_MODELS },
       wrecker: callsUnknownTool("Still 42.", 1_000),
       flood: callsUnknownTool("Still 42.", 1_100),
       grabber: callsAtOnce("mcp__box__hold", 20),

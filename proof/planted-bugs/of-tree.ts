@@ -1,6 +1,6 @@
 import type { PlantedBug } from "./bug";
 
-/** Bugs in the head of a session, and in what a turn takes over from the turns that it continues. */
+/** Bugs in the head of a session, and in what a turn takes over from earlier turns. */
 export const BUGS_OF_TREE: readonly PlantedBug[] = [
   {
     name: "a turn without a named parent continues the latest turn instead of the head",

@@ -19,7 +19,7 @@ const EditSchema = z.object({
 });
 export type OrderedEdit = z.infer<typeof EditSchema>;
 
-const OrdersSchema = z.object({
+export const OrdersSchema = z.object({
   /** Number of the question. No other question of the session has it. */
   id: z.number(),
   /**
@@ -54,16 +54,16 @@ export const contentsMark = (nth: number): string => `c${nth}c`;
 const CONTENTS_MARK = /c\d+c/;
 
 /** What an agent was shown. `reads`: the marks of the files that it read; `none` without a file. */
-export type Shown = { history: readonly ReadTurn[]; reads: readonly string[] };
+export type Sight = { history: readonly ReadTurn[]; reads: readonly string[] };
 
 /** The text of an answer. */
-export const answerText = ({ id }: Pick<Orders, "id">, shown: Shown): string =>
+export const answerText = ({ id }: Pick<Orders, "id">, shown: Sight): string =>
   `Answer ${id}. ${recount(shown)}`;
 
 /** The final text of a presentation. `attempt`: the number of the attempt. */
 export const finalText = (
   { id, attempt }: Pick<Orders, "id"> & { attempt: number },
-  shown: Shown,
+  shown: Sight,
 ): string => `Final text ${id} of attempt ${attempt}. ${recount(shown)}`;
 
 /** The answer of the model `witness`. It is shorter, so that nobody votes for it. */
@@ -74,7 +74,7 @@ export const stalledText = ({ id }: Pick<Orders, "id">): string =>
   `Unfinished text ${id}, ${"which goes on and on ".repeat(8)}`;
 const STALLED_TOKENS = 12;
 
-function recount({ history, reads }: Shown): string {
+function recount({ history, reads }: Sight): string {
   const turns = history.map(({ id, reply, isUnfinished, tools }) =>
     [
       `question ${id}`,
@@ -132,7 +132,7 @@ const obey = (orders: Orders, isAgain: boolean): Script =>
 const stepOf = (steps: readonly Reply[], { callIndex }: Situation): Reply | null =>
   steps[callIndex] ?? null;
 
-const shownIn = (situation: Situation, reads: readonly string[]): Shown => ({
+const shownIn = (situation: Situation, reads: readonly string[]): Sight => ({
   history: historyIn(promptOf(situation)),
   reads: situation.toolResults
     .slice(0, reads.length)
@@ -143,8 +143,11 @@ const readOf = (path: string): Reply => call("run_command", { command: `cat ${pa
 
 /** The tool call that makes an edit. A file must be read before it may be deleted or moved. */
 function editOf({ path, contents, from }: OrderedEdit): Reply {
+  const folder = path.slice(0, path.lastIndexOf("/"));
   if (from !== undefined)
-    return call("run_command", { command: `cat ${from} > /dev/null; mv ${from} ${path}` });
+    return call("run_command", {
+      command: `cat ${from} > /dev/null; mkdir -p ${folder}; mv ${from} ${path}`,
+    });
   if (contents === null || contents === undefined)
     return call("run_command", { command: `cat ${path} > /dev/null; rm ${path}` });
   return call("write_file", { path, content: contents });

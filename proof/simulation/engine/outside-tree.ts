@@ -38,7 +38,7 @@ const differences = (what: string, found: unknown, expected: unknown): string[] 
     : [`${what} ${JSON.stringify(found)}, expected ${JSON.stringify(expected)}`];
 
 /** What a turn leaves for the turns after it. `text`: its answer, or its text so far. */
-type Ended = { parent: number | null; status: string; text: string; hasExecutedTools: boolean };
+type PastTurn = { parent: number | null; status: string; text: string; hasExecutedTools: boolean };
 
 /** The stages whose prompts contain the conversation so far. */
 const WITH_HISTORY: ReadonlySet<string> = new Set(["first_answer", "presentation", "personas"]);
@@ -60,7 +60,7 @@ export const historiesOfTurns: OutsideCheck = ({ tree, log, platform }) => {
 function problemsOf(
   { body }: ReceivedRequest,
   turn: number,
-  turns: ReadonlyMap<number, Ended>,
+  turns: ReadonlyMap<number, PastTurn>,
 ): string[] {
   const past = ancestorsOf(turn, turns).filter((one) => turns.get(one)?.status !== "failed");
   const questions = [...new Set([...body.matchAll(QUESTION_MARK)].map(([, nth]) => Number(nth)))];
@@ -92,7 +92,7 @@ const byNumber = (a: number, b: number): number => a - b;
 const answerMarks = (text = ""): string[] => [...text.matchAll(MARK)].map(([mark]) => mark);
 
 /** The turns that a turn continues. */
-function ancestorsOf(turn: number, turns: ReadonlyMap<number, Ended>): number[] {
+function ancestorsOf(turn: number, turns: ReadonlyMap<number, PastTurn>): number[] {
   const ancestors: number[] = [];
   let parent = turns.get(turn)?.parent ?? null;
   while (parent !== null) {
@@ -103,8 +103,8 @@ function ancestorsOf(turn: number, turns: ReadonlyMap<number, Ended>): number[] 
 }
 
 /** What each turn of a log leaves. */
-function turnsOf(log: readonly NumberedEvent[]): ReadonlyMap<number, Ended> {
-  const turns = new Map<number, Ended>();
+function turnsOf(log: readonly NumberedEvent[]): ReadonlyMap<number, PastTurn> {
+  const turns = new Map<number, PastTurn>();
   /** The rounds of presenters. */
   const presented = new Set<string>();
   for (const event of log) {

@@ -40,7 +40,7 @@ function team(): Record<string, unknown> {
   return { ...config, agents, orchestrator: { coordination: { max_orchestration_restarts: 1 } } };
 }
 
-type Played = Run & { events: readonly WireEvent[] };
+type PlayedTurn = Run & { events: readonly WireEvent[] };
 
 /** Plays a turn to its end; cancels it in the middle of its presentation if the end says so. */
 async function play(
@@ -48,7 +48,7 @@ async function play(
   turn: number,
   end: End,
   more: object = {},
-): Promise<Played> {
+): Promise<PlayedTurn> {
   const question = ordersText(ordersOf(turn, end));
   const run =
     session === null
@@ -76,11 +76,11 @@ async function cancelMidway(run: Run): Promise<void> {
   await post(`/api/sessions/${run.session_id}/cancel`);
 }
 
-const finalOf = ({ events }: Played): string =>
+const finalOf = ({ events }: PlayedTurn): string =>
   events.flatMap((event) => (event.type === "turn.completed" ? [event.answer] : [])).join();
 
 /** A turn as later turns must read it; `null` if it must be left out. */
-function asEarlier(played: Played, turn: number, end: End): ReadTurn | null {
+function asEarlier(played: PlayedTurn, turn: number, end: End): ReadTurn | null {
   if (end === "failed") return null;
   const last = played.events.at(-1);
   if (last?.type !== "turn.cancelled")
@@ -165,7 +165,7 @@ describe("the last turn of a branch", () => {
       files: [1],
     },
   ])("$name", async ({ before, parent, history, files }) => {
-    let session: Played | null = null;
+    let session: PlayedTurn | null = null;
     const earlier = new Map<number, ReadTurn | null>();
     for (const [nth, step] of before.entries()) {
       const turn = nth + 1;

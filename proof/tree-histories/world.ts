@@ -1,0 +1,48 @@
+import type { Diff } from "../../src/protocol/api/diff";
+import type { Ask } from "./operations";
+import type { Files, Status } from "./state";
+
+/** A request for a turn. `parent`: the turn that it names; `null` if it names none. */
+export type AskRequest = Pick<Ask, "ends" | "killAfterMs"> & {
+  question: string;
+  parent: number | null;
+};
+
+/**
+ * A turn that has ended. `partial`: the text so far of a cancelled turn, else `null`. `hashes`: of
+ * the files of its result by path; `null` without a result. `changes`: of the files of the context
+ * that differ from the user's version; `null` without a result.
+ */
+export type AskedTurn = {
+  number: number;
+  parent: number | null;
+  status: Status | "running";
+  answer: string | null;
+  partial: string | null;
+  hashes: ReadonlyMap<string, string> | null;
+  changes: ReadonlyMap<string, string | null> | null;
+  /** The code that refused a move of the head during the turn; `null` if none was tried. */
+  moveDuringTurn: string | null;
+};
+
+/** The tree of the session, as the service returns it. */
+export type ShownTree = {
+  head: number | null;
+  turns: readonly { number: number; parent: number | null; status: string }[];
+};
+
+/** What a history is played in: the service, or a model of a wrong service in tests. */
+export type World = {
+  /** The name of the context. */
+  readonly context: string;
+  ask(request: AskRequest): Promise<AskedTurn>;
+  /** Moves the head. Returns it, or the code of the refusal. */
+  move(turn: number): Promise<number | string>;
+  /** Pushes these files as the newest version of the context. */
+  push(files: Files): Promise<void>;
+  kill(): Promise<void>;
+  tree(): Promise<ShownTree>;
+  /** `from`, `to`: references of points. */
+  diff(from: string, to: string): Promise<Diff>;
+  close(): Promise<void>;
+};
