@@ -12,13 +12,13 @@ import {
   type Files,
   type Point,
   pointsOf,
-  referenceOf,
+  referencesOf,
   type State,
   type Trees,
   type Turn,
   turnOf,
 } from "./state";
-import type { AskedTurn, AskRequest, ShownTree, World } from "./world";
+import type { AskedTurn, AskRequest, ShownTree, TurnCourse, World } from "./world";
 
 /** How a wrong service differs from the model. All fields are optional. */
 export type Bug = {
@@ -38,12 +38,19 @@ export class ModelWorld implements World {
   readonly context = "site";
   readonly #bug: Bug;
   #state: State = EMPTY;
+  #request: AskRequest = { question: "", parent: null };
 
   constructor(bug: Bug = {}) {
     this.#bug = bug;
   }
 
-  async ask({ question, parent, ends }: AskRequest): Promise<AskedTurn> {
+  async start(request: AskRequest): Promise<number> {
+    this.#request = request;
+    return this.#state.turns.length + 1;
+  }
+
+  async finish(_turn: number, { ends }: TurnCourse): Promise<AskedTurn> {
+    const { question, parent } = this.#request;
     const orders = OrdersSchema.parse(JSON.parse(question.slice(question.indexOf("{"))));
     const known = this.#bug.before?.(this.#state) ?? this.#state;
     const back = parent === null ? null : known.turns.length - parent;
@@ -96,7 +103,9 @@ export class ModelWorld implements World {
   async close(): Promise<void> {}
 
   #point(reference: string): Point {
-    const point = pointsOf(this.#state).find((one) => referenceOf(one) === reference);
+    const point = pointsOf(this.#state).find((one) =>
+      referencesOf(this.#state, one).includes(reference),
+    );
     if (!point) throw new Error(`there is no ${reference}`);
     return point;
   }

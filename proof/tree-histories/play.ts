@@ -8,7 +8,7 @@ import {
   EMPTY,
   type Point,
   pointsOf,
-  referenceOf,
+  referencesOf,
   type State,
   type Turn,
   turnBack,
@@ -77,11 +77,11 @@ class Player {
     this.#questions += 1;
     const expected = predictTurn(this.#state, ask, this.#questions);
     const question = this.#questionOf(ask, expected);
-    const { ends, killAfterMs } = ask;
-    const asked = await this.world.ask({ question, parent: expected.named, ends, killAfterMs });
+    const number = await this.world.start({ question, parent: expected.named });
+    const asked = await this.world.finish(number, ask);
     const turn = this.#checkTurn(expected, asked);
     if (turn.parent !== null && turn.parent !== turn.number - 1) this.played.branches += 1;
-    if (killAfterMs !== null) this.played.kills += 1;
+    if (ask.killAfterMs !== null) this.played.kills += 1;
     this.played.turns += 1;
     this.#state = withTurn(this.#state, turn);
     await this.#checkTree();
@@ -151,8 +151,8 @@ class Player {
     const points = pointsOf(this.#state);
     const [old, latest] = [points[from % points.length], points[to % points.length]];
     if (!old || !latest) return;
-    const diff = await this.world.diff(referenceOf(old), referenceOf(latest));
-    this.#checkDiff(`${referenceOf(old)} to ${referenceOf(latest)}`, diff, old, latest);
+    const [older, later] = [this.#referenceOf(old, from), this.#referenceOf(latest, to)];
+    this.#checkDiff(`${older} to ${later}`, await this.world.diff(older, later), old, latest);
   }
 
   async #diffParent(to: number): Promise<void> {
@@ -162,8 +162,15 @@ class Player {
     const turn = turnOf(this.#state, latest.turn);
     const parent = turnOf(this.#state, turn?.parent ?? null);
     const old = parent ? { trees: parent.end, text: parent.answer } : beforeFirst(turn);
-    const diff = await this.world.diff("parent", referenceOf(latest));
-    this.#checkDiff(`parent to ${referenceOf(latest)}`, diff, old, latest);
+    const reference = this.#referenceOf(latest, to);
+    const diff = await this.world.diff("parent", reference);
+    this.#checkDiff(`parent to ${reference}`, diff, old, latest);
+  }
+
+  /** One of the references of a point, chosen by `nth`. */
+  #referenceOf(point: Point, nth: number): string {
+    const references = referencesOf(this.#state, point);
+    return references[nth % references.length] ?? "";
   }
 
   #checkDiff(

@@ -9,19 +9,14 @@ import { type SimulatedProviders, startSimulatedProviders } from "../../simulate
 import { TREE_MODELS } from "../../simulated/providers/tree-models";
 import { LOCAL_VARIABLES } from "../../simulated/service/local-variables";
 import { ServiceProcess } from "../../simulated/service/service-process";
-import {
-  type RunResponse,
-  RunResponseSchema,
-  type TurnResponse,
-  TurnResponseSchema,
-} from "../../src/protocol/api";
+import { RunResponseSchema, type TurnResponse, TurnResponseSchema } from "../../src/protocol/api";
 import { TurnChangesSchema } from "../../src/protocol/api/contexts";
 import { type Diff, DiffSchema } from "../../src/protocol/api/diff";
 import { SessionFilesSchema } from "../../src/protocol/api/files";
 import { EventListSchema, HeadSchema, TurnListSchema } from "../../src/protocol/api/listings";
 import { ioWithoutUser } from "../../tests/cli/commands/terminal";
 import type { Files } from "./state";
-import type { AskedTurn, AskRequest, ShownTree, World } from "./world";
+import type { AskedTurn, AskRequest, ShownTree, TurnCourse, World } from "./world";
 
 const ENDS_WITHIN_MS = 60_000;
 const POLL_MS = 20;
@@ -62,8 +57,21 @@ export class ServiceWorld implements World {
     return new ServiceWorld(runtime, await mkdtemp(path.join(tmpdir(), "tree-")));
   }
 
-  async ask({ question, parent, ends, killAfterMs }: AskRequest): Promise<AskedTurn> {
-    const { turn } = await this.#start(question, parent);
+  async start({ question, parent }: AskRequest): Promise<number> {
+    const { status, json } =
+      this.#session === ""
+        ? await this.#send("/api/runs", { question, config: this.#config() })
+        : await this.#send(`${this.#path}/turns`, {
+            ...{ question, ...(parent !== null && { parent_turn: parent }) },
+          });
+    if (status !== 202)
+      throw new Error(`the turn was answered with ${status}: ${JSON.stringify(json)}`);
+    const run = RunResponseSchema.parse(json);
+    this.#session = run.session_id;
+    return run.turn;
+  }
+
+  async finish(turn: number, { ends, killAfterMs }: TurnCourse): Promise<AskedTurn> {
     if (killAfterMs !== null) {
       await sleep(killAfterMs);
       await this.kill();
@@ -123,20 +131,6 @@ export class ServiceWorld implements World {
 
   get #path(): string {
     return `/api/sessions/${this.#session}`;
-  }
-
-  async #start(question: string, parent: number | null): Promise<RunResponse> {
-    const { status, json } =
-      this.#session === ""
-        ? await this.#send("/api/runs", { question, config: this.#config() })
-        : await this.#send(`${this.#path}/turns`, {
-            ...{ question, ...(parent !== null && { parent_turn: parent }) },
-          });
-    if (status !== 202)
-      throw new Error(`the turn was answered with ${status}: ${JSON.stringify(json)}`);
-    const run = RunResponseSchema.parse(json);
-    this.#session = run.session_id;
-    return run;
   }
 
   #config(): object {

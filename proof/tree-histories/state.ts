@@ -99,5 +99,10 @@ export const pointsOf = ({ turns }: State): Point[] =>
     ...texts,
   ]);
 
-export const referenceOf = ({ turn, attempt, label }: Point): string =>
-  attempt === null ? `turn_${turn}` : `turn_${turn}/attempt_${attempt}/${label}`;
+/** The references of a point. Without an attempt, the latest one that has the label counts. */
+export function referencesOf(state: State, { turn, attempt, label }: Point): string[] {
+  if (attempt === null) return [`turn_${turn}`];
+  const latest = turnOf(state, turn)?.texts.findLast((text) => text.label === label);
+  const short = latest?.attempt === attempt ? [`turn_${turn}/${label}`] : [];
+  return [`turn_${turn}/attempt_${attempt}/${label}`, ...short];
+}

@@ -3,10 +3,10 @@ import type { Ask } from "./operations";
 import type { Files, Status } from "./state";
 
 /** A request for a turn. `parent`: the turn that it names; `null` if it names none. */
-export type AskRequest = Pick<Ask, "ends" | "killAfterMs"> & {
-  question: string;
-  parent: number | null;
-};
+export type AskRequest = { question: string; parent: number | null };
+
+/** What happens to a turn after its start. */
+export type TurnCourse = Pick<Ask, "ends" | "killAfterMs">;
 
 /**
  * A turn that has ended. `partial`: the text so far of a cancelled turn, else `null`. `hashes`: of
@@ -35,7 +35,10 @@ export type ShownTree = {
 export type World = {
   /** The name of the context. */
   readonly context: string;
-  ask(request: AskRequest): Promise<AskedTurn>;
+  /** Starts a turn. Returns its number. */
+  start(request: AskRequest): Promise<number>;
+  /** Kills the service or cancels the turn if its course says so, and waits for the turn's end. */
+  finish(turn: number, course: TurnCourse): Promise<AskedTurn>;
   /** Moves the head. Returns it, or the code of the refusal. */
   move(turn: number): Promise<number | string>;
   /** Pushes these files as the newest version of the context. */
