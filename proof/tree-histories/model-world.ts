@@ -18,7 +18,15 @@ import {
   type Turn,
   turnOf,
 } from "./state";
-import type { AskedTurn, AskRequest, ShownTree, TurnCourse, World } from "./world";
+import type {
+  AnswerPlace,
+  AskedTurn,
+  AskRequest,
+  ShownAnswer,
+  ShownTree,
+  TurnCourse,
+  World,
+} from "./world";
 
 /** How a wrong service differs from the model. All fields are optional. */
 export type Bug = {
@@ -63,6 +71,12 @@ export class ModelWorld implements World {
     this.#state = withTurn(this.#state, ended);
     const asked = askedTurn(ended, partial);
     return this.#bug.asked?.(asked) ?? asked;
+  }
+
+  async answer(place: AnswerPlace): Promise<ShownAnswer> {
+    const { turn, attempt, label } = place;
+    const { text, trees } = this.#point(`turn_${turn}/attempt_${attempt}/${label}`);
+    return { text: text ?? "", hashes: hashesOf(trees.workspace) };
   }
 
   async move(turn: number): Promise<number> {

@@ -85,6 +85,17 @@ class Player {
     this.played.turns += 1;
     this.#state = withTurn(this.#state, turn);
     await this.#checkTree();
+    for (const point of turn.texts) await this.#checkAnswer(point);
+  }
+
+  /** Compares the text and the files of an answer, or of a final text. */
+  async #checkAnswer({ turn, attempt, label, text, trees }: Point): Promise<void> {
+    if (attempt === null || label === null) return;
+    const shown = await this.world.answer({ turn, attempt, label });
+    const place = `turn_${turn}/attempt_${attempt}/${label}`;
+    expectSame(`the text of ${place}`, shown.text, text);
+    const hashes = [...trees.workspace].map(([path, contents]) => [path, sha256(contents)]);
+    expectSame(`the files of ${place}`, sorted(shown.hashes), hashes.sort());
   }
 
   #questionOf(ask: Ask, { orders }: PredictedTurn): string {

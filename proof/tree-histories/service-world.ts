@@ -13,10 +13,23 @@ import { RunResponseSchema, type TurnResponse, TurnResponseSchema } from "../../
 import { TurnChangesSchema } from "../../src/protocol/api/contexts";
 import { type Diff, DiffSchema } from "../../src/protocol/api/diff";
 import { SessionFilesSchema } from "../../src/protocol/api/files";
-import { EventListSchema, HeadSchema, TurnListSchema } from "../../src/protocol/api/listings";
+import {
+  AnswerSchema,
+  EventListSchema,
+  HeadSchema,
+  TurnListSchema,
+} from "../../src/protocol/api/listings";
 import { ioWithoutUser } from "../../tests/cli/commands/terminal";
 import type { Files } from "./state";
-import type { AskedTurn, AskRequest, ShownTree, TurnCourse, World } from "./world";
+import type {
+  AnswerPlace,
+  AskedTurn,
+  AskRequest,
+  ShownAnswer,
+  ShownTree,
+  TurnCourse,
+  World,
+} from "./world";
 
 const ENDS_WITHIN_MS = 60_000;
 const POLL_MS = 20;
@@ -82,9 +95,16 @@ export class ServiceWorld implements World {
     return {
       ...{ number: turn, parent: ended.parent_turn, status: ended.status },
       ...{ answer: ended.answer, partial: ended.partial?.text ?? null, moveDuringTurn },
-      hashes: isCompleted ? await this.#hashes(turn) : null,
+      hashes: isCompleted ? await this.#hashes(`${this.#path}/turns/${turn}/files`) : null,
       changes: isCompleted ? await this.#changes(turn) : null,
     };
+  }
+
+  async answer({ turn, attempt, label }: AnswerPlace): Promise<ShownAnswer> {
+    const place = `${this.#path}/turns/${turn}/answers/${label}`;
+    const { json } = await this.#send(`${place}?attempt=${attempt}`);
+    const hashes = await this.#hashes(`${place}/files?attempt=${attempt}`);
+    return { text: AnswerSchema.parse(json).content, hashes };
   }
 
   async move(turn: number): Promise<number | string> {
@@ -182,8 +202,8 @@ export class ServiceWorld implements World {
     }
   }
 
-  async #hashes(turn: number): Promise<ReadonlyMap<string, string>> {
-    const { json } = await this.#send(`${this.#path}/turns/${turn}/files`);
+  async #hashes(place: string): Promise<ReadonlyMap<string, string>> {
+    const { json } = await this.#send(place);
     const { data } = SessionFilesSchema.parse(json);
     return new Map(data.map(({ path: file, sha256 }) => [file, sha256]));
   }

@@ -25,6 +25,10 @@ export type AskedTurn = {
   moveDuringTurn: string | null;
 };
 
+/** An answer or a final text of an attempt, and the hashes of its files by path. */
+export type ShownAnswer = { text: string; hashes: ReadonlyMap<string, string> };
+export type AnswerPlace = { turn: number; attempt: number; label: string };
+
 /** The tree of the session, as the service returns it. */
 export type ShownTree = {
   head: number | null;
@@ -39,6 +43,7 @@ export type World = {
   start(request: AskRequest): Promise<number>;
   /** Kills the service or cancels the turn if its course says so, and waits for the turn's end. */
   finish(turn: number, course: TurnCourse): Promise<AskedTurn>;
+  answer(place: AnswerPlace): Promise<ShownAnswer>;
   /** Moves the head. Returns it, or the code of the refusal. */
   move(turn: number): Promise<number | string>;
   /** Pushes these files as the newest version of the context. */
