@@ -8,29 +8,38 @@ import type { EngineSituation } from "./engine/engine-situation";
 import { problemsOf } from "./correct-run";
 import { treeQuestion } from "./engine/tree-user";
 
-/** A session with branches, with moves of the head, and with completed and cancelled turns. */
-const SITUATION: EngineSituation = {
-  seed: 15,
-  agents: 2,
-  habits: ["branches", "tools"],
-  faults: [],
-  strikes: null,
-};
+const situationOf = (seed: number): EngineSituation => ({
+  ...{ seed, agents: 2, habits: ["branches", "tools"], faults: [], strikes: null },
+});
+
+/** Whether the session has all that the checks compare. */
+function isRich({ log, tree, platform }: RunRecord): boolean {
+  const parents = [...(tree?.parents.values() ?? [])];
+  const isLinear = parents.every((parent, nth) => (parent ?? 0) === nth);
+  const isCancelShown = platform.providers.received.some(({ body }) =>
+    body.includes("The user stopped"),
+  );
+  return !isLinear && isCancelShown && log.some(({ type }) => type === "head.moved");
+}
+
+/** The first session with branches, moves of the head, and a cancelled turn in a history. */
+async function richRun(): Promise<RunRecord> {
+  for (let seed = 1; seed <= 40; seed += 1) {
+    const run = await play(situationOf(seed));
+    if (isRich(run)) return run;
+  }
+  throw new Error("no session has all that the checks compare");
+}
 
 describe("the checks of the head and of histories", () => {
   let run: RunRecord;
   beforeAll(async () => {
-    run = await play(SITUATION);
+    run = await richRun();
   });
 
-  it("accept a correct run, which has branches, moves, refused moves and cancelled turns", () => {
+  it("accept a correct run, in which moves during turns were refused", () => {
     expect(breaches(run)).toEqual([]);
-    const types = new Set(run.log.map(({ type }) => type));
-    expect(types).toContain("head.moved");
-    expect(types).toContain("turn.cancelled");
     expect(run.tree?.refused).toBeGreaterThan(0);
-    const parents = [...(run.tree?.parents.values() ?? [])];
-    expect(parents).not.toEqual(parents.map((_, nth) => (nth === 0 ? null : nth)));
   });
 
   const withLog = (change: (event: NumberedEvent) => NumberedEvent[]): RunRecord => ({
@@ -109,7 +118,7 @@ describe("the checks of the head and of histories", () => {
     {
       name: "a cancelled turn that is not marked",
       corrupt: () => replaced(/The user stopped the work on this message/g, "Then"),
-      found: "turns marked as cancelled: 0, expected 1",
+      found: "turns marked as cancelled: 0, expected",
     },
     {
       name: "executed tools that are not listed",

@@ -51,7 +51,7 @@ const ADDITIONS: readonly (readonly [share: number, habits: readonly Habit[]])[]
   [0.03, ["hosted"]],
   [0.12, ["projects", "tools"]],
   [0.06, ["branches"]],
-  [0.1, ["branches", "tools"]],
+  [0.12, ["branches", "tools"]],
 ];
 
 /**

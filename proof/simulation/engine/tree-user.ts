@@ -6,7 +6,7 @@ import type { LiveSession, Platform } from "./platform";
 import type { VirtualTime } from "./virtual-time";
 
 /** Number of turns of a session with branches. */
-export const TREE_TURNS = 5;
+export const TREE_TURNS = 6;
 /** A turn that never exists in a simulated session. */
 const NO_TURN = TREE_TURNS + 7;
 const AGAIN_MS = 500;
@@ -57,11 +57,11 @@ export class TreeUser {
     const chance = new Chance(this.#world.seed ^ hash(`tree ${turn}`));
     const drawEarlier = (): number => chance.int(1, Math.max(1, turn - 1));
     const moves = turn === 1 ? [] : Array.from({ length: chance.int(0, 2) }, drawEarlier);
-    const ends = chance.weighted({ itself: 10, cancelled: 5, failed: 4 });
+    const ends = chance.weighted({ itself: 14, cancelled: 4, failed: 3 });
     return {
       moves,
       pauseMs: chance.latency(1, 60_000),
-      named: turn > 1 && chance.is(0.2) ? drawEarlier() : null,
+      named: turn > 1 && chance.is(0.3) ? drawEarlier() : null,
       timeoutMs: ends === "failed" ? chance.latency(1, 400) : null,
       cancelAfterMs: ends === "cancelled" && turn < TREE_TURNS ? chance.int(50, 20_000) : null,
       triesAfterMs: Array.from({ length: chance.int(1, 3) }, () => chance.latency(1, 20_000)),
