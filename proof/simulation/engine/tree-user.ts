@@ -60,7 +60,7 @@ export class TreeUser {
     const ends = chance.weighted({ itself: 14, cancelled: 4, failed: 3 });
     return {
       moves,
-      pauseMs: chance.latency(1, 60_000),
+      pauseMs: chance.latency(1, 20_000),
       named: turn > 1 && chance.is(0.3) ? drawEarlier() : null,
       timeoutMs: ends === "failed" ? chance.latency(1, 400) : null,
       cancelAfterMs: ends === "cancelled" && turn < TREE_TURNS ? chance.int(50, 20_000) : null,

@@ -45,9 +45,9 @@ export class User {
 
   constructor({ situation, setup, time, platform, chance }: World) {
     const isProject = situation.habits.includes("projects");
-    const isTree = situation.habits.includes("branches") && !isProject;
+    const isTree = situation.habits.includes("branches");
     const usualTurns = situation.habits.includes("second_turn") ? 2 : 1;
-    this.turns = isProject ? PROJECT_TURNS : isTree ? TREE_TURNS : usualTurns;
+    this.turns = isTree ? TREE_TURNS : isProject ? PROJECT_TURNS : usualTurns;
     this.project = isProject ? new ProjectUser(situation, platform.contexts) : null;
     this.tree = isTree ? new TreeUser({ seed: situation.seed, time, platform }) : null;
     this.#situation = situation;
@@ -87,7 +87,8 @@ export class User {
   async #startProject(session: LiveSession, turn: number, again: () => void): Promise<void> {
     const isGone = (): boolean => this.#platform.live !== session;
     try {
-      await this.project?.start(session, turn, (contexts, start) => {
+      const parent = this.#parentFor(session, turn);
+      await this.project?.start(session, { turn, parent }, (contexts, start) => {
         if (isGone()) return;
         session.workspaces.contextStates.begin(turn, start);
         this.#start(session, turn, contexts);
@@ -135,13 +136,12 @@ export class User {
 
   #start(session: LiveSession, turn: number, contexts: PinnedContext[] = []): void {
     const { team, budget, timeoutMs } = this.#setup;
-    const linearParent = turn === 1 ? null : turn - 1;
     try {
       session.coordinator.handle({
         type: "turn_requested",
         rules: turn === 1 ? team.rules : null,
         question: this.tree ? treeQuestion(turn) : "Which way leads through the hills?",
-        parentTurn: this.tree ? this.tree.parentFor(session, turn) : linearParent,
+        parentTurn: this.#parentFor(session, turn),
         budget,
         timeoutMs: this.tree?.planOf(turn).timeoutMs ?? timeoutMs,
         ...(contexts.length > 0 && { contexts }),
@@ -149,6 +149,11 @@ export class User {
     } catch (error) {
       this.#platform.onError(error);
     }
+  }
+
+  #parentFor(session: LiveSession, turn: number): number | null {
+    if (this.tree) return this.tree.parentFor(session, turn);
+    return turn === 1 ? null : turn - 1;
   }
 
   /** Cancels `times` times. Repeats each request until it is confirmed. */
