@@ -47,26 +47,32 @@ export async function playSeeds({ seeds, length, newWorld, tries }: Campaign): P
     total.histories += 1;
     for (const name of ["turns", "branches", "moves", "diffs", "kills"] as const)
       total[name] += counts[name];
-    if (problem) failures.push(`seed ${seed}\n${await reportOf(history, newWorld, tries)}`);
+    if (problem)
+      failures.push(`seed ${seed}\n${await reportOf(history, problem, { newWorld, tries })}`);
   }
   return { ...total, failures };
 }
 
-/** The smallest history that fails like this one, and how it fails. */
+/**
+ * The smallest history that fails like this one, and how it fails. After a kill, a failure may
+ * depend on its moment: then the history is not smaller, and the failure is that of its first play.
+ */
 async function reportOf(
   history: History,
-  newWorld: () => Promise<World>,
-  tries: number,
+  found: NonNullable<PlayResult["problem"]>,
+  { newWorld, tries }: Pick<Campaign, "newWorld" | "tries">,
 ): Promise<string> {
   // Without numbers, because a shorter history has the same problem in another turn.
-  const kindOf = (problem: PlayResult["problem"]) =>
-    problem?.text.split(":")[0]?.replace(/turn_\d+/g, "turn");
-  const first = await playIn(newWorld, history);
-  const fails = async (candidate: History): Promise<boolean> =>
-    kindOf((await playIn(newWorld, candidate)).problem) === kindOf(first.problem);
+  const kindOf = (text: string) => text.split(":")[0]?.replace(/turn_\d+/g, "turn");
+  let problem = found;
+  const fails = async (candidate: History): Promise<boolean> => {
+    const played = (await playIn(newWorld, candidate)).problem;
+    if (played === null || kindOf(played.text) !== kindOf(found.text)) return false;
+    problem = played;
+    return true;
+  };
   const smallest = await shrink(history, fails, tries);
-  const { problem } = await playIn(newWorld, smallest);
-  return [...linesOf(smallest), `step ${problem?.step}: ${problem?.text}`].join("\n");
+  return [...linesOf(smallest), `step ${problem.step}: ${problem.text}`].join("\n");
 }
 
 /**
