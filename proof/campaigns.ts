@@ -90,6 +90,11 @@ export const CAMPAIGNS: readonly Campaign[] = [
     counts: ["runtime_file_histories", "written_file_histories"],
   },
   {
+    file: "proof/tree-histories/conversations.proof.test.ts",
+    about: "random conversations with branches, compared with a model of the tree, with SIGKILL",
+    counts: ["tree_histories"],
+  },
+  {
     file: "proof/faults/kill.proof.test.ts",
     about: "SIGKILL of the real runtime at named places, in pairs and at random moments",
     counts: ["kills", "kill_places", "kills_at_each_place", "random_kills", "kill_pairs"],

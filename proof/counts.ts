@@ -73,6 +73,8 @@ export const COUNTS = {
   runtime_file_histories: { change: 3, nightly: 40, release: 400 },
   /** Histories of files that are written by hand, in the real runtime. */
   written_file_histories: { change: 6, nightly: ALL, release: ALL },
+  /** Random conversations with branches in the real runtime, with kills. */
+  tree_histories: { change: 3, nightly: 40, release: 400 },
   /** Wrong keys that are tried. Each must get the same answer in the same time. */
   guessed_keys: { change: 1_000, nightly: 1_000, release: 1_000 },
   /** Lookups of another tenant's session. Each must be answered in the same time. */

@@ -9,6 +9,7 @@ import {
 } from "../simulated/providers/abuse";
 import { CODING_MODELS } from "../simulated/providers/coding-models";
 import { CONTEXT_MODELS, LONG, PACE } from "../simulated/providers/context-models";
+import { TREE_MODELS } from "../simulated/providers/tree-models";
 import { TURN_MODELS } from "../simulated/providers/turn-models";
 import { startEchoServer } from "../simulated/providers/echo-server";
 import { startHostileHeaderProviders } from "../simulated/providers/hostile-header-providers";
@@ -66,7 +67,7 @@ export async function setup(project: TestProject): Promise<() => Promise<void>> 
       "gpt-oss-looker": reportsAttachments(), // its name means: accepts only text
       ...CODING_MODELS,
       ...CONTEXT_MODELS,
-      ...TURN_MODELS,
+      ...{ ...TURN_MODELS, ...TREE_MODELS },
       wrecker: callsUnknownTool("Still 42.", 1_000),
       flood: callsUnknownTool("Still 42.", 1_100),
       grabber: callsAtOnce("mcp__box__hold", 20),

@@ -30,7 +30,7 @@ export { tallyVotes } from "./decision/vote";
 export { hasAllListings, changesListing, listingsOf } from "./tool/tool-listings";
 export { nextTimerAt } from "./turn/timers";
 export { shouldForward } from "./tool/tool-notifications";
-export { type HeadRefusal, headOf, headRefusal } from "./turn/head";
+export { type HeadRefusal, headOf, headRefusal, parentOfNext } from "./turn/head";
 export { failInternally, turnRefusal } from "./turn/turn";
 export { CANNOT_REACH } from "./call/unreachable";
 export { EMPTY_WORLD, type World } from "./world";

@@ -23,10 +23,10 @@ export const editedText = fc
     return [join(lines, oldEnd), join(after, newEnd)] as const;
   });
 
-/** Processor time of a work in ms, without that of its preparation. */
+/** Processor time of this thread for a work in ms, without that of its preparation. */
 export function processorMs(work: () => unknown): number {
-  const before = process.cpuUsage();
+  const before = process.threadCpuUsage();
   work();
-  const { user, system } = process.cpuUsage(before);
+  const { user, system } = process.threadCpuUsage(before);
   return (user + system) / 1_000;
 }

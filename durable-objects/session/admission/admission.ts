@@ -5,7 +5,7 @@ import {
   withGrants,
 } from "../../../src/config/granted-contexts";
 import type { Team } from "../../../src/config/team";
-import { headOf, type QuestionAttachments, turnRefusal } from "../../../src/coordination";
+import { parentOfNext, type QuestionAttachments, turnRefusal } from "../../../src/coordination";
 import type { Env } from "../../../src/env";
 import type { GrantedWorkspace, PinnedContext } from "../../../src/protocol/events";
 import { contextServices } from "../../shared/context-services";
@@ -128,7 +128,7 @@ export class Admission {
     const { attached } = accepted;
     const number = coordinator.state.turns + 1;
     const link = new TenantLink(env, tenant, sessionId);
-    const parent = turn.parentTurn ?? headOf(coordinator.state);
+    const parent = parentOfNext(coordinator.state, turn.parentTurn);
     const start = parent === null ? null : startOfTurn(session.log, parent);
     const grants = turn.grants ?? start?.grants ?? [];
     const requestedTurn = { number, parent, turn, team, attached, tenant, sessionId, grants };

@@ -50,6 +50,9 @@ const ADDITIONS: readonly (readonly [share: number, habits: readonly Habit[]])[]
   [0.03, ["hosted", "tools"]],
   [0.03, ["hosted"]],
   [0.12, ["projects", "tools"]],
+  [0.06, ["branches"]],
+  [0.12, ["branches", "tools"]],
+  [0.04, ["branches", "projects", "tools"]],
 ];
 
 /**

@@ -87,8 +87,8 @@ class FileTracker implements ExpectedFiles {
   #aliases: Readonly<Record<string, string>> = {};
   /** The files at the start of the turn. */
   #base: Tree = EMPTY;
-  /** The files of the turn's final text; `null` while there is none. */
-  #result: Tree | null = null;
+  /** The files that each ended turn has left, by its number. */
+  readonly #ends = new Map<number, Tree>();
   #answers = new Map<string, Answer>();
   #agentFiles = new Map<string, AgentFiles>();
 
@@ -104,8 +104,7 @@ class FileTracker implements ExpectedFiles {
         return;
       case "turn.started":
         this.#aliases = event.aliases;
-        this.#base = this.#result ?? this.#base;
-        this.#result = null;
+        this.#base = this.#ends.get(event.parent_turn ?? 0) ?? EMPTY;
         return;
       case "attempt.started":
         this.#answers = new Map();
@@ -128,6 +127,13 @@ class FileTracker implements ExpectedFiles {
         return this.#onPresentationStart(event);
       case "presentation.completed":
         return this.#onPresentationEnd(event);
+      case "turn.completed":
+        this.#ends.set(event.turn, this.#resultOf(event) ?? this.#base);
+        return;
+      case "turn.failed":
+      case "turn.cancelled":
+        this.#ends.set(event.turn, this.#base);
+        return;
       default:
         return;
     }
@@ -260,6 +266,14 @@ class FileTracker implements ExpectedFiles {
     const agentFiles = this.#filesOf(agent);
     this.workspaces.set(sequence_number, this.#workspace(agentFiles, null));
     this.trees.set(`${turn}/${attempt}/${label}`, agentFiles.working);
-    this.#result = agentFiles.working;
+  }
+
+  /** The files of the final text that completed a turn; `null` if its presenter has no files. */
+  #resultOf({ turn, attempt }: EventOf<"turn.completed">): Tree | null {
+    const prefix = `${turn}/${attempt}/`;
+    const final = [...this.trees].find(
+      ([name]) => name.startsWith(prefix) && name.endsWith(".final"),
+    );
+    return final?.[1] ?? null;
   }
 }

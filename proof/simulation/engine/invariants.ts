@@ -21,6 +21,7 @@ import { contextsOfTurns } from "./project-states";
 import { respectsRates } from "./outside-rates";
 import { i13Progress } from "./outside-progress";
 import { decisionsMatchReplies } from "./outside-replies";
+import { headMoves, historiesOfTurns } from "./outside-tree";
 import type { RunRecord } from "./run-record";
 
 /**
@@ -38,6 +39,8 @@ export const OUTSIDE: readonly (readonly [string, OutsideCheck])[] = [
   ["I5-shown", i5Shown],
   ["I10-stored", i10Stored],
   ["contexts", contextsOfTurns],
+  ["head", headMoves],
+  ["history", historiesOfTurns],
   ["I12", i12Settled],
   ["I13", i13Progress],
   ["I14", i14Slots],

@@ -136,7 +136,8 @@ function judgement({ chance, has }: Speaker): ModelReply {
 
 function presentation(situation: Situation, speaker: Speaker): ModelReply {
   const { chance, has, mark } = speaker;
-  if (canWork(situation) && chance.is(has("projects") ? 0.7 : 0.3)) return work(situation, speaker);
+  const worksOften = has("projects") || has("branches");
+  if (canWork(situation) && chance.is(worksOften ? 0.7 : 0.3)) return work(situation, speaker);
   return textReply(
     has("silent_agents") && chance.is(0.3) ? " " : `${drawText(chance)} final ${mark}`,
   );

@@ -214,11 +214,17 @@ export const CLOSED_WITHIN_MS = 2_000;
  * I15: after a confirmed cancel, only requests that stop a reply are sent. Open requests close
  * within 2 s, and repeated cancels return the same status.
  */
-export const i15Cancelled: OutsideCheck = (run) => {
-  const { cancels } = run;
+export const i15Cancelled: OutsideCheck = (run) =>
+  [...Map.groupBy(run.cancels, ({ turn }) => turn).values()].flatMap((cancels) =>
+    cancelledTurn(run, cancels),
+  );
+
+/** The same for the cancels of one turn. The requests of the next turn are sent later. */
+function cancelledTurn(run: RunRecord, cancels: RunRecord["cancels"]): string[] {
   const [first] = cancels;
   if (!first) return [];
-  const requests = requestsOf(run);
+  const until = run.requestedAt.get(first.turn + 1) ?? Number.POSITIVE_INFINITY;
+  const requests = requestsOf(run).filter(({ sentAt }) => sentAt < until);
   const late = requests
     .filter(({ sentAt }) => sentAt > first.at)
     .map(({ call }) => `${call} was sent after the user cancelled`);
@@ -235,7 +241,7 @@ export const i15Cancelled: OutsideCheck = (run) => {
       ? []
       : ["two cancels returned different statuses"]),
   ];
-};
+}
 
 /** I19: at every checkpoint, the state in memory is equal to the fold of the log. */
 export const i19Fold: OutsideCheck = ({ folds }) => [...folds];
@@ -347,7 +353,7 @@ export const wellFormed: OutsideCheck = ({ log }) =>
 
 /** The violations that the independent checker finds in the log. */
 export const violationsInLog = (run: RunRecord): Violation[] => {
-  const firstCancel = run.cancels[0];
+  const firstCancel = run.cancels.find(({ turn }) => turn === run.acknowledged.at(-1));
   const { platform } = run;
   return check(run.log, {
     ledger: ledgerOf(run),

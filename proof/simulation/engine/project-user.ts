@@ -39,13 +39,16 @@ export class ProjectUser {
   readonly #seed: number;
   readonly #agents: number;
   readonly #contexts: SimulatedContexts;
+  /** With branches, the user pushes and never pulls, so that no version contains a turn. */
+  readonly #hasBranches: boolean;
   #folder: Map<string, string> = new Map(FIRST_FILES);
   /** Files that the pull before this turn has changed. The user often edits them. */
   #taken: string[] = [];
   /** The turn that was pulled last; `null` before the first pull. */
   #pulled: { turn: number; leftOut: string[] } | null = null;
 
-  constructor({ seed, agents }: EngineSituation, contexts: SimulatedContexts) {
+  constructor({ seed, agents, habits }: EngineSituation, contexts: SimulatedContexts) {
+    this.#hasBranches = habits.includes("branches");
     this.#seed = seed;
     this.#agents = agents;
     this.#contexts = contexts;
@@ -58,10 +61,9 @@ export class ProjectUser {
    */
   async start(
     session: LiveSession,
-    turn: number,
+    { turn, parent }: { turn: number; parent: number | null },
     handle: (contexts: PinnedContext[], start: TurnStart) => void,
   ): Promise<void> {
-    const parent = turn === 1 ? null : turn - 1;
     if (!this.starts.some((start) => start.turn === turn)) await this.#prepare(session, turn);
     const start = this.starts.find((one) => one.turn === turn);
     if (!start) return;
@@ -100,7 +102,7 @@ export class ProjectUser {
     const chance = new Chance(this.#seed ^ hash(`project ${turn}`));
     const [pulls, edits, pushes] = [chance.is(0.7), chance.int(0, 2), chance.is(0.9)];
     const winner = chance.pick(["turn", "upload"] as const);
-    if (turn > 1 && pulls && !(await this.#pull(session, turn - 1))) return;
+    if (turn > 1 && pulls && !this.#hasBranches && !(await this.#pull(session, turn - 1))) return;
     const paths = [...this.#taken, "a.txt", "own.txt", "new.txt"];
     for (let nth = 0; nth < edits; nth += 1)
       this.#folder.set(chance.pick(paths), `edit ${turn}.${nth}`);

@@ -8,6 +8,7 @@ import type { ProjectStart } from "./project-user";
 import type { Faults } from "./faults";
 import type { Platform } from "./platform";
 import { type SessionSetup, type EngineSituation, SESSION } from "./engine-situation";
+import type { TreeUser } from "./tree-user";
 import type { User } from "./user";
 
 /** The complete record of a finished run. The checks of invariants read nothing else. */
@@ -22,6 +23,10 @@ export type RunRecord = {
   /** Turns whose start was confirmed to the user. */
   acknowledged: readonly number[];
   cancels: User["cancels"];
+  /** When the user first requested each turn. */
+  requestedAt: User["requestedAt"];
+  /** The user's moves of the head; `null` if the session has no branches. */
+  tree: TreeUser | null;
   /** Head of the log at each cancel request, confirmed or not. */
   cancelsAsked: readonly number[];
   /** Differences between the state in memory and the fold of the log, found at checkpoints. */

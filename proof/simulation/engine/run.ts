@@ -2,6 +2,7 @@ import { type LogRow, toWire } from "../../../durable-objects/session/streams/fr
 import {
   emptySession,
   evolve,
+  headOf,
   runningTurn,
   type AgentState,
   type SessionState,
@@ -315,6 +316,7 @@ class Run {
       ? isEqualState(folded, live)
       : folded.turns === live.turns &&
         folded.lastAt === live.lastAt &&
+        headOf(folded) === headOf(live) &&
         runningTurn(folded) === null;
     if (!isEqual)
       this.#folds.push(
@@ -325,6 +327,8 @@ class Run {
   #record(startedAt: number, stuck: string | null, stored: StoredSnapshots): RunRecord {
     const session = this.#platform.live;
     if (session) this.#compare(session, "at the end");
+    const { tree } = this.#user;
+    if (tree) tree.shown = session?.queries.turns(0, this.#user.turns + 1) ?? null;
     const rows = this.#rows();
     const record: RunRecord = {
       situation: this.#situation,
@@ -337,6 +341,8 @@ class Run {
       acknowledged: this.#user.acknowledged,
       cancels: this.#user.cancels,
       cancelsAsked: this.#user.cancelsAsked,
+      requestedAt: this.#user.requestedAt,
+      tree,
       folds: this.#folds,
       stuck,
       stored,

@@ -3,6 +3,7 @@ import type { PinnedContext } from "../../../src/protocol/events";
 import type { LiveSession, Platform } from "./platform";
 import { PROJECT_TURNS, ProjectUser } from "./project-user";
 import type { SessionSetup, EngineSituation } from "./engine-situation";
+import { TREE_TURNS, treeQuestion, TreeUser } from "./tree-user";
 import type { VirtualTime } from "./virtual-time";
 
 /** What the user needs of the run. */
@@ -30,6 +31,10 @@ export class User {
   readonly cancelsAsked: number[] = [];
   /** Time of the first cancel request; infinite if the user does not cancel. */
   cancelsAt = Number.POSITIVE_INFINITY;
+  /** When the user first requested each turn. */
+  readonly requestedAt = new Map<number, number>();
+  /** Moves of the head; `null` if the session has no branches. */
+  readonly tree: TreeUser | null;
   /** Pushes and pulls of a project; `null` if the session has no project. */
   readonly project: ProjectUser | null;
   readonly #situation: EngineSituation;
@@ -40,8 +45,11 @@ export class User {
 
   constructor({ situation, setup, time, platform, chance }: World) {
     const isProject = situation.habits.includes("projects");
-    this.turns = isProject ? PROJECT_TURNS : situation.habits.includes("second_turn") ? 2 : 1;
+    const isTree = situation.habits.includes("branches");
+    const usualTurns = situation.habits.includes("second_turn") ? 2 : 1;
+    this.turns = isTree ? TREE_TURNS : isProject ? PROJECT_TURNS : usualTurns;
     this.project = isProject ? new ProjectUser(situation, platform.contexts) : null;
+    this.tree = isTree ? new TreeUser({ seed: situation.seed, time, platform }) : null;
     this.#situation = situation;
     this.#setup = setup;
     this.#time = time;
@@ -51,6 +59,7 @@ export class User {
 
   /** Requests a turn. Repeats the request until the start is confirmed. */
   requestTurn(turn: number): void {
+    if (!this.requestedAt.has(turn)) this.requestedAt.set(turn, this.#time.now);
     const again = (): void =>
       void this.#time.timeline.schedule(this.#time.now + 500, () => this.requestTurn(turn));
     const session = this.#platform.object();
@@ -78,7 +87,8 @@ export class User {
   async #startProject(session: LiveSession, turn: number, again: () => void): Promise<void> {
     const isGone = (): boolean => this.#platform.live !== session;
     try {
-      await this.project?.start(session, turn, (contexts, start) => {
+      const parent = this.#parentFor(session, turn);
+      await this.project?.start(session, { turn, parent }, (contexts, start) => {
         if (isGone()) return;
         session.workspaces.contextStates.begin(turn, start);
         this.#start(session, turn, contexts);
@@ -104,6 +114,10 @@ export class User {
       this.cancelsAt = this.#time.now + afterMs;
       this.#time.timeline.schedule(this.cancelsAt, () => this.#cancel(2));
     }
+    this.tree?.onStarted(turn);
+    const cancelAfterMs = this.tree?.planOf(turn).cancelAfterMs ?? null;
+    if (cancelAfterMs !== null)
+      this.#time.timeline.schedule(this.#time.now + cancelAfterMs, () => this.#cancel(1));
     if (!isLast) this.#awaitTurn(turn);
   }
 
@@ -115,25 +129,31 @@ export class User {
       // The user cannot see an end that is not on disk. If the process crashes first, the turn
       // continues.
       if (!hasEnded || this.#platform.disk.isDirty) this.#awaitTurn(turn);
+      else if (this.tree) this.tree.moveBefore(turn + 1, () => this.requestTurn(turn + 1));
       else this.requestTurn(turn + 1);
     });
   }
 
-  #start({ coordinator }: LiveSession, turn: number, contexts: PinnedContext[] = []): void {
+  #start(session: LiveSession, turn: number, contexts: PinnedContext[] = []): void {
     const { team, budget, timeoutMs } = this.#setup;
     try {
-      coordinator.handle({
+      session.coordinator.handle({
         type: "turn_requested",
         rules: turn === 1 ? team.rules : null,
-        question: "Which way leads through the hills?",
-        parentTurn: turn === 1 ? null : turn - 1,
+        question: this.tree ? treeQuestion(turn) : "Which way leads through the hills?",
+        parentTurn: this.#parentFor(session, turn),
         budget,
-        timeoutMs,
+        timeoutMs: this.tree?.planOf(turn).timeoutMs ?? timeoutMs,
         ...(contexts.length > 0 && { contexts }),
       });
     } catch (error) {
       this.#platform.onError(error);
     }
+  }
+
+  #parentFor(session: LiveSession, turn: number): number | null {
+    if (this.tree) return this.tree.parentFor(session, turn);
+    return turn === 1 ? null : turn - 1;
   }
 
   /** Cancels `times` times. Repeats each request until it is confirmed. */

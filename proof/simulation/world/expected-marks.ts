@@ -44,6 +44,7 @@ export const EXPECTED_MARKS: readonly string[] = [
     "turn.completed",
     "turn.failed",
     "turn.cancelled",
+    "head.moved",
   ],
   ...["consensus", "deadline", "budget", "no_agents", "cancelled", "skipped"].map(
     (reason) => `ended by ${reason}`,

@@ -39,6 +39,7 @@ export const FEATURES = [
   "clock_jumps",
   "late_alarms",
   "double_delivery",
+  "branches",
 ] as const;
 export type Feature = (typeof FEATURES)[number];
 

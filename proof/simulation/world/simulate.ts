@@ -1,4 +1,4 @@
-import type { SessionState } from "../../../src/coordination";
+import { parentOfNext, type SessionState } from "../../../src/coordination";
 import { Chance } from "../../../simulated/chance";
 import { randomWorld } from "./random-world";
 import { Shell } from "./shell";
@@ -11,9 +11,22 @@ export type Recovery = (lost: SessionState, folded: SessionState) => void;
 export function simulate(situation: Situation, onRecovery: Recovery = () => {}): Shell {
   const shell = new Shell(randomWorld(situation), onRecovery);
   const chance = new Chance(situation.seed + 3);
-  const turns = situation.features.includes("second_turn") ? 2 : 1;
-  for (let turn = 1; turn <= turns; turn += 1) runTurn(shell, situation, { turn, chance });
+  const hasBranches = situation.features.includes("branches");
+  const turns = hasBranches ? 4 : situation.features.includes("second_turn") ? 2 : 1;
+  const moveChance = new Chance(situation.seed + 6);
+  for (let turn = 1; turn <= turns; turn += 1) {
+    if (hasBranches) moveHead(shell, moveChance);
+    runTurn(shell, situation, { turn, chance });
+  }
   return shell;
+}
+
+/** Usually moves the head before a turn, and tries to move it during the turn. */
+function moveHead(shell: Shell, chance: Chance): void {
+  const move = (): void =>
+    shell.input({ type: "head_requested", turn: chance.int(0, shell.state.turns + 1) });
+  if (chance.is(0.7)) move();
+  if (chance.is(0.5)) shell.timeline.schedule(shell.now + chance.latency(1, 60_000), move);
 }
 
 function runTurn(
@@ -27,7 +40,7 @@ function runTurn(
     type: "turn_requested",
     rules: turn === 1 ? drawTeam(situation) : null,
     question: "Which way leads through the hills?",
-    parentTurn: turn === 1 ? null : turn - 1,
+    parentTurn: parentOfNext(shell.state, null),
     budget: drawBudget(situation),
     timeoutMs:
       features.includes("short_deadline") && chance.is(0.5) ? chance.latency(100, 30_000) : null,

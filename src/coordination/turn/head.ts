@@ -27,3 +27,12 @@ export function moveHead(draft: Draft, turn: number): void {
 /** The head of a session; `null` before the first turn. */
 export const headOf = ({ head, turns }: Pick<SessionState, "head" | "turns">): number | null =>
   head ?? (turns === 0 ? null : turns);
+
+/**
+ * The turn that a new turn continues: the turn that its request names, or else the head. `null` for
+ * the first turn of a session.
+ */
+export const parentOfNext = (
+  state: Pick<SessionState, "head" | "turns">,
+  named: number | null,
+): number | null => named ?? headOf(state);

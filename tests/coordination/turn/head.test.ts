@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { headOf, headRefusal } from "../../../src/coordination";
+import { headOf, headRefusal, parentOfNext } from "../../../src/coordination";
 import { answers, cancel, votes } from "../builders";
 import { World } from "../world";
 
@@ -81,5 +81,15 @@ describe("the head of a session", () => {
     expect(headRefusal(world.state, turn)?.code).toBe(code);
     move(world, turn);
     expect(moves(world)).toEqual([]);
+  });
+
+  it.each([
+    { name: "the head, if the request names no turn", movedTo: 1, named: null, parent: 1 },
+    { name: "the turn that the request names", movedTo: 1, named: 2, parent: 2 },
+    { name: "the latest turn, if the head was never moved", movedTo: 3, named: null, parent: 3 },
+  ])("makes the next turn continue $name", ({ movedTo, named, parent }) => {
+    const world = sessionOf(3);
+    move(world, movedTo);
+    expect(parentOfNext(world.state, named)).toBe(parent);
   });
 });

@@ -1,0 +1,175 @@
+import { describe, expect, it } from "vitest";
+import { type Bug, ModelWorld } from "./model-world";
+import { play } from "./play";
+import { playSeeds, seedsFrom } from "./play-seeds";
+import { randomHistory } from "./random-history";
+import { turnOf } from "./state";
+
+/** Whether the comparison finds wrong services. The real service is compared in a campaign. */
+
+const HISTORIES = 60;
+const LENGTH = 25;
+
+it(`finds nothing in ${HISTORIES} histories of a service without a bug, which have all kinds of steps`, async () => {
+  const figures = await playSeeds({
+    ...{ seeds: seedsFrom(1, HISTORIES), length: LENGTH, tries: 0 },
+    newWorld: async () => new ModelWorld(),
+  });
+  expect(figures.failures).toEqual([]);
+  const { turns, branches, moves, diffs, kills } = figures;
+  expect(Math.min(turns, branches, moves, diffs, kills)).toBeGreaterThan(HISTORIES);
+});
+
+const lastCompleted = (bug: Parameters<NonNullable<Bug["before"]>>[0]) =>
+  bug.turns.findLast(({ status }) => status === "completed");
+
+const BUGS: readonly { name: string; bug: Bug; found: string }[] = [
+  {
+    name: "continues the latest turn instead of the head",
+    bug: { before: (state) => ({ ...state, head: state.turns.at(-1)?.number ?? null }) },
+    found: "the turn",
+  },
+  {
+    name: "forgets a moved head when it is killed",
+    bug: { killed: (state) => ({ ...state, head: state.turns.at(-1)?.number ?? null }) },
+    found: "the turn",
+  },
+  {
+    name: "does not move the head",
+    bug: { moved: (state) => ({ ...state, head: state.turns.at(-1)?.number ?? null }) },
+    found: "the tree",
+  },
+  {
+    name: "shows failed turns to agents",
+    bug: {
+      ended: (turn) => ({
+        ...turn,
+        read: turn.read ?? { id: turn.number, reply: null, isUnfinished: true, tools: [] },
+      }),
+    },
+    found: "the turn",
+  },
+  {
+    name: "does not show cancelled turns to agents",
+    bug: { ended: (turn) => ({ ...turn, read: turn.status === "cancelled" ? null : turn.read }) },
+    found: "the turn",
+  },
+  {
+    name: "forgets the tools that a cancelled turn executed",
+    bug: { ended: (turn) => ({ ...turn, read: turn.read && { ...turn.read, tools: [] } }) },
+    found: "the turn",
+  },
+  {
+    name: "begins a turn with the files of the latest completed turn of any branch",
+    bug: {
+      before: (state) => {
+        const end = lastCompleted(state)?.end;
+        return end ? { ...state, turns: state.turns.map((turn) => ({ ...turn, end })) } : state;
+      },
+    },
+    found: "its files",
+  },
+  {
+    name: "takes over files of cancelled turns",
+    bug: {
+      ended: (turn, presented) =>
+        turn.status === "cancelled" ? { ...turn, end: presented } : turn,
+    },
+    found: "its files",
+  },
+  {
+    name: "loses what the team changed in the context",
+    bug: {
+      before: (state) => ({
+        ...state,
+        turns: state.turns.map((turn) => ({
+          ...turn,
+          end: { ...turn.end, context: turn.uploaded },
+        })),
+      }),
+    },
+    found: "its changes",
+  },
+  {
+    name: "uses the user's version of the parent turn instead of the newest",
+    bug: {
+      before: (state) => ({
+        ...state,
+        uploaded: turnOf(state, state.head)?.uploaded ?? state.uploaded,
+      }),
+    },
+    found: "the diff from",
+  },
+  {
+    name: "moves the head while a turn runs",
+    bug: { asked: (turn) => ({ ...turn, moveDuringTurn: turn.moveDuringTurn && "1" }) },
+    found: "a move during the turn",
+  },
+  {
+    name: "has another text so far than the model sent",
+    bug: { asked: (turn) => ({ ...turn, partial: turn.partial && "Another text" }) },
+    found: "the text so far is",
+  },
+  {
+    name: "diffs without one of the changed files",
+    bug: { diff: (diff) => ({ ...diff, data: diff.data.slice(1) }) },
+    found: "the diff from",
+  },
+  {
+    name: "diffs with hunks that lack their last line",
+    bug: {
+      diff: (diff) => ({
+        ...diff,
+        data: diff.data.map((file) => ({
+          ...file,
+          hunks: file.hunks.map((hunk) => ({ ...hunk, lines: hunk.lines.slice(0, -1) })),
+        })),
+      }),
+    },
+    found: "the diff from",
+  },
+  {
+    name: "diffs with the texts in the wrong order",
+    bug: {
+      diff: ({ answer, ...diff }) => ({
+        ...diff,
+        answer: answer && {
+          ...answer,
+          parts:
+            answer.parts?.map(({ op, text }) => ({
+              op: op === "added" ? "deleted" : op === "deleted" ? "added" : op,
+              text,
+            })) ?? null,
+        },
+      }),
+    },
+    found: "the diff from",
+  },
+];
+
+describe("the model finds a service that", () => {
+  it.each(BUGS)("$name", async ({ bug, found }) => {
+    const problems: string[] = [];
+    for (const seed of seedsFrom(1, HISTORIES)) {
+      const { problem } = await play(randomHistory(seed, LENGTH), new ModelWorld(bug));
+      if (problem) problems.push(problem.text);
+    }
+    expect(problems.length).toBeGreaterThan(0);
+    expect(
+      problems.some((text) => text.startsWith(found)),
+      problems[0],
+    ).toBe(true);
+  });
+});
+
+it("shrinks a failing history to the steps that are necessary for the failure", async () => {
+  const bug: Bug = {
+    ended: (turn) => ({ ...turn, read: turn.read && { ...turn.read, tools: [] } }),
+  };
+  const figures = await playSeeds({
+    ...{ seeds: seedsFrom(1, HISTORIES), length: LENGTH, tries: 400 },
+    newWorld: async () => new ModelWorld(bug),
+  });
+  const lines = figures.failures[0]?.split("\n").filter((line) => /^\d+\./.test(line)) ?? [];
+  expect(lines.map((line) => line.split(" ")[1])).toEqual(["push", "ask", "ask"]);
+});

@@ -1,0 +1,51 @@
+/**
+ * A history of a conversation with branches. Each kind of step has its type here. It is drawn in
+ * `random-history.ts`, performed by a world (`world.ts`), and predicted and compared in `play.ts`.
+ *
+ * Numbers are relative: `back` counts turns from the latest one, and 0 is the latest. Edits that
+ * the present files do not allow are left out. So a history stays playable if steps are removed.
+ */
+
+/** The workspace, or the context of the session. */
+export type Root = "workspace" | "context";
+
+/** `contents` numbers the contents of a file; see `contentsOf`. */
+export type Edit =
+  | { kind: "write"; root: Root; path: string; contents: number }
+  | { kind: "remove"; root: Root; path: string }
+  | { kind: "move"; root: Root; path: string; to: string };
+
+export type Ask = {
+  type: "ask";
+  /** The turn that the request names as parent; `null` leaves the parent to the service. */
+  back: number | null;
+  reads: readonly { root: Root; path: string }[];
+  /** Edits of the workspace before the answer. */
+  answer: readonly Edit[];
+  final: readonly Edit[];
+  /** Edits of a presentation that is rejected, so that a second attempt begins; `null` if none. */
+  rejected: readonly Edit[] | null;
+  /** `cancelled`: in the middle of the final text. Before, the user tries to move the head. */
+  ends: "completed" | "failed" | "cancelled";
+  /** When the service is killed after the start of the turn; `null` if it is not. */
+  killAfterMs: number | null;
+};
+
+export type Operation =
+  | Ask
+  /** Moves the head. */
+  | { type: "move"; back: number }
+  /** The user edits a file of the folder and pushes the folder. */
+  | { type: "push"; path: string; contents: number | null }
+  /** Compares two points: the nth of all points of the session, modulo their number. */
+  | { type: "diff"; from: number; to: number }
+  /** The same with the parent of the turn as the old point. */
+  | { type: "diff parent"; to: number }
+  /** Kills the service and starts it again. */
+  | { type: "kill" };
+
+export type History = readonly Operation[];
+
+/** A history as the lines of a report. */
+export const linesOf = (history: History): string[] =>
+  history.map(({ type, ...details }, index) => `${index + 1}. ${type} ${JSON.stringify(details)}`);

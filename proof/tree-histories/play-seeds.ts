@@ -1,0 +1,120 @@
+import type { Ask, History, Operation } from "./operations";
+import { linesOf } from "./operations";
+import { play, type PlayResult } from "./play";
+import { randomHistory } from "./random-history";
+import type { World } from "./world";
+
+export type Figures = Omit<PlayResult, "problem"> & {
+  histories: number;
+  /** The smallest failing history of each failed seed, as text. */
+  failures: string[];
+};
+
+type Campaign = {
+  seeds: readonly number[];
+  /** Steps of each history. */
+  length: number;
+  /** Creates the world of a history. Each history needs a new one. */
+  newWorld: () => Promise<World>;
+  /** Histories that may be played to shrink a failure. */
+  tries: number;
+};
+
+/** Failures after which a campaign ends: shrinking takes long, and they often have one cause. */
+const MOST_FAILURES = 3;
+
+/** Plays a history in a new world. */
+export async function playIn(
+  newWorld: () => Promise<World>,
+  history: History,
+): Promise<PlayResult> {
+  const world = await newWorld();
+  try {
+    return await play(history, world);
+  } finally {
+    await world.close();
+  }
+}
+
+/** Plays a random history per seed. Shrinks the failing histories. */
+export async function playSeeds({ seeds, length, newWorld, tries }: Campaign): Promise<Figures> {
+  const total = { histories: 0, turns: 0, branches: 0, moves: 0, diffs: 0, kills: 0 };
+  const failures: string[] = [];
+  for (const seed of seeds) {
+    if (failures.length >= MOST_FAILURES) break;
+    const history = randomHistory(seed, length);
+    const { problem, ...counts } = await playIn(newWorld, history);
+    total.histories += 1;
+    for (const name of ["turns", "branches", "moves", "diffs", "kills"] as const)
+      total[name] += counts[name];
+    if (problem)
+      failures.push(`seed ${seed}\n${await reportOf(history, problem, { newWorld, tries })}`);
+  }
+  return { ...total, failures };
+}
+
+/**
+ * The smallest history that fails like this one, and how it fails. After a kill, a failure may
+ * depend on its moment: then the history is not smaller, and the failure is that of its first play.
+ */
+async function reportOf(
+  history: History,
+  found: NonNullable<PlayResult["problem"]>,
+  { newWorld, tries }: Pick<Campaign, "newWorld" | "tries">,
+): Promise<string> {
+  // Without numbers, because a shorter history has the same problem in another turn.
+  const kindOf = (text: string) => text.split(":")[0]?.replace(/turn_\d+/g, "turn");
+  let problem = found;
+  const fails = async (candidate: History): Promise<boolean> => {
+    const played = (await playIn(newWorld, candidate)).problem;
+    if (played === null || kindOf(played.text) !== kindOf(found.text)) return false;
+    problem = played;
+    return true;
+  };
+  const smallest = await shrink(history, fails, tries);
+  return [...linesOf(smallest), `step ${problem.step}: ${problem.text}`].join("\n");
+}
+
+/**
+ * Removes steps, and parts of turns, as long as the history still fails. At most `tries` histories
+ * are played.
+ */
+export async function shrink(
+  history: History,
+  fails: (history: History) => Promise<boolean>,
+  tries: number,
+): Promise<History> {
+  let [smallest, left] = [history, tries];
+  const attempt = async (candidate: History): Promise<void> => {
+    if (left <= 0) return;
+    left -= 1;
+    if (await fails(candidate)) smallest = candidate;
+  };
+  for (let size = Math.ceil(smallest.length / 2); size >= 1; size = Math.floor(size / 2))
+    for (let at = smallest.length - size; at >= 0; at -= size)
+      await attempt(smallest.toSpliced(at, size));
+  for (let at = smallest.length - 1; at >= 0; at -= 1)
+    for (const simpler of simplerOf(smallest[at])) await attempt(smallest.with(at, simpler));
+  return smallest;
+}
+
+/** The step with one part less. */
+function simplerOf(operation: Operation | undefined): Operation[] {
+  if (operation?.type !== "ask") return [];
+  const changes: Partial<Ask>[] = [
+    { killAfterMs: null },
+    { rejected: null },
+    { ends: "completed" },
+    { back: null },
+    ...(["reads", "answer", "final"] as const).map((name) => ({ [name]: [] })),
+  ];
+  const unlike = (change: Partial<Ask>): boolean =>
+    JSON.stringify({ ...operation, ...change }) !== JSON.stringify(operation);
+  return changes.filter(unlike).map((change) => ({ ...operation, ...change }));
+}
+
+/** Seeds from `first`, or from the variable `HISTORY_SEED` to repeat a failure. */
+export function seedsFrom(first: number, count: number): number[] {
+  const start = Number(process.env["HISTORY_SEED"] ?? first);
+  return Array.from({ length: count }, (_, index) => start + index);
+}

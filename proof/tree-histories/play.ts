@@ -1,0 +1,229 @@
+import { sha256 } from "../../local/sha256";
+import { type OrderedEdit, ordersText } from "../../simulated/providers/tree-models";
+import { beforeFirst, diffProblems } from "./check-diff";
+import type { Ask, Edit, History, Operation, Root } from "./operations";
+import { predictTurn, type PredictedTurn, withPartialText, withTurn } from "./predict-turn";
+import {
+  contentsOf,
+  EMPTY,
+  type Files,
+  type Point,
+  pointsOf,
+  referencesOf,
+  type State,
+  type Turn,
+  turnBack,
+  turnOf,
+} from "./state";
+import type { AskedTurn, World } from "./world";
+
+/** What a history did. `problem`: how the world differs from the model; `null` if it does not. */
+export type PlayResult = {
+  problem: { step: number; text: string } | null;
+  turns: number;
+  branches: number;
+  moves: number;
+  diffs: number;
+  kills: number;
+};
+
+class Mismatch extends Error {}
+
+/** Plays a history in a world, and compares each result with the model's prediction. */
+export async function play(history: History, world: World): Promise<PlayResult> {
+  const player = new Player(world);
+  for (const [index, operation] of history.entries()) {
+    try {
+      await player.step(operation);
+    } catch (error) {
+      const text =
+        error instanceof Mismatch
+          ? error.message
+          : `it threw ${error instanceof Error ? (error.stack ?? error.message) : String(error)}`;
+      return { ...player.played, problem: { step: index + 1, text } };
+    }
+  }
+  return player.played;
+}
+
+class Player {
+  readonly played: PlayResult = {
+    ...{ problem: null, turns: 0, branches: 0, moves: 0, diffs: 0, kills: 0 },
+  };
+  #state: State = EMPTY;
+  #questions = 0;
+
+  constructor(private readonly world: World) {}
+
+  async step(operation: Operation): Promise<void> {
+    switch (operation.type) {
+      case "ask":
+        return this.#ask(operation);
+      case "move":
+        return this.#move(operation.back);
+      case "push":
+        return this.#push(operation.path, operation.contents);
+      case "diff":
+        return this.#diff(operation);
+      case "diff parent":
+        return this.#diffParent(operation.to);
+      case "kill":
+        this.played.kills += 1;
+        return this.world.kill();
+    }
+  }
+
+  async #ask(ask: Ask): Promise<void> {
+    if (this.#state.uploaded.size === 0) return;
+    this.#questions += 1;
+    const expected = predictTurn(this.#state, ask, this.#questions);
+    const question = this.#questionOf(ask, expected);
+    const number = await this.world.start({ question, parent: expected.named });
+    const asked = await this.world.finish(number, ask);
+    const turn = this.#checkTurn(expected, asked);
+    if (turn.parent !== null && turn.parent !== turn.number - 1) this.played.branches += 1;
+    if (ask.killAfterMs !== null) this.played.kills += 1;
+    this.played.turns += 1;
+    this.#state = withTurn(this.#state, turn);
+    await this.#checkTree();
+    for (const point of turn.texts) await this.#checkAnswer(point);
+  }
+
+  /** Compares the text and the files of an answer, or of a final text. */
+  async #checkAnswer({ turn, attempt, label, text, trees }: Point): Promise<void> {
+    if (attempt === null || label === null) return;
+    const shown = await this.world.answer({ turn, attempt, label });
+    const place = `turn_${turn}/attempt_${attempt}/${label}`;
+    expectSame(`the text of ${place}`, shown.text, text);
+    const hashes = [...trees.workspace].map(([path, contents]) => [path, sha256(contents)]);
+    expectSame(`the files of ${place}`, sorted(shown.hashes), hashes.sort());
+  }
+
+  #questionOf(ask: Ask, { orders }: PredictedTurn): string {
+    const edits = (list: readonly Edit[]): OrderedEdit[] =>
+      list.map((edit) => {
+        const path = this.#absolute(edit.root, edit.kind === "move" ? edit.to : edit.path);
+        if (edit.kind === "write") return { path, contents: contentsOf(edit.contents) };
+        if (edit.kind === "remove") return { path, contents: null };
+        return { path, from: this.#absolute(edit.root, edit.path) };
+      });
+    return ordersText({
+      id: this.#questions,
+      ends: ask.ends === "cancelled" ? "stalled" : ask.ends,
+      reads: ask.reads.map(({ root, path }) => this.#absolute(root, path)),
+      answer: edits(orders.answer),
+      final: edits(orders.final),
+      rejected: orders.rejected && edits(orders.rejected),
+    });
+  }
+
+  #absolute(root: Root, path: string): string {
+    return root === "workspace" ? `/workspace/${path}` : `/contexts/${this.world.context}/${path}`;
+  }
+
+  /** Compares a turn with its prediction. Returns the turn, with the text so far if it has one. */
+  #checkTurn({ turn, stalled }: PredictedTurn, asked: AskedTurn): Turn {
+    const { number, parent, status, answer } = turn;
+    expectSame("the turn", pick(asked), { number, parent, status, answer });
+    const isCompleted = status === "completed";
+    const { workspace, context } = turn.end;
+    const hashes = [...workspace].map(([path, text]) => [path, sha256(text)]);
+    const changes = [...context]
+      .filter(([path, text]) => turn.uploaded.get(path) !== text)
+      .map(([path, text]) => [path, sha256(text)]);
+    expectSame("its files", sorted(asked.hashes), isCompleted ? hashes.sort() : null);
+    const effective = asked.changes && withoutEqual(asked.changes, turn.uploaded);
+    expectSame("its changes", sorted(effective), isCompleted ? changes.sort() : null);
+    if (stalled === null) return turn;
+    expectSame("a move during the turn", asked.moveDuringTurn, "turn_running");
+    const partial = asked.partial ?? "";
+    if (partial === "" || !stalled.startsWith(partial))
+      throw new Mismatch(`the text so far is ${JSON.stringify(partial)}, of ${stalled}`);
+    return withPartialText(turn, partial);
+  }
+
+  async #move(back: number): Promise<void> {
+    const turn = turnBack(this.#state, back);
+    if (turn === null) return;
+    expectSame("the moved head", await this.world.move(turn), turn);
+    this.played.moves += 1;
+    this.#state = { ...this.#state, head: turn };
+    await this.#checkTree();
+  }
+
+  async #push(path: string, contents: number | null): Promise<void> {
+    const files = new Map(this.#state.uploaded);
+    if (contents === null) files.delete(path);
+    else files.set(path, contentsOf(contents));
+    if (files.size === 0) return; // a version has at least one file
+    await this.world.push(files);
+    this.#state = { ...this.#state, uploaded: files };
+  }
+
+  async #diff({ from, to }: { from: number; to: number }): Promise<void> {
+    const points = pointsOf(this.#state);
+    const [old, latest] = [points[from % points.length], points[to % points.length]];
+    if (!old || !latest) return;
+    const [older, later] = [this.#referenceOf(old, from), this.#referenceOf(latest, to)];
+    this.#checkDiff(`${older} to ${later}`, await this.world.diff(older, later), old, latest);
+  }
+
+  async #diffParent(to: number): Promise<void> {
+    const points = pointsOf(this.#state);
+    const latest = points[to % points.length];
+    if (!latest) return;
+    const turn = turnOf(this.#state, latest.turn);
+    const parent = turnOf(this.#state, turn?.parent ?? null);
+    const old = parent ? { trees: parent.end, text: parent.answer } : beforeFirst(turn);
+    const reference = this.#referenceOf(latest, to);
+    const diff = await this.world.diff("parent", reference);
+    this.#checkDiff(`parent to ${reference}`, diff, old, latest);
+  }
+
+  /** One of the references of a point, chosen by `nth`. */
+  #referenceOf(point: Point, nth: number): string {
+    const references = referencesOf(this.#state, point);
+    return references[nth % references.length] ?? "";
+  }
+
+  #checkDiff(
+    name: string,
+    diff: Parameters<typeof diffProblems>[0],
+    from: Pick<Point, "trees" | "text">,
+    to: Pick<Point, "trees" | "text">,
+  ): void {
+    const [problem] = diffProblems(diff, from, to, this.world.context);
+    if (problem !== undefined) throw new Mismatch(`the diff from ${name}: ${problem}`);
+    this.played.diffs += 1;
+  }
+
+  async #checkTree(): Promise<void> {
+    const turns = this.#state.turns.map(({ number, parent, status }) => ({
+      ...{ number, parent, status },
+    }));
+    expectSame("the tree", await this.world.tree(), { head: this.#state.head, turns });
+  }
+}
+
+const pick = ({ number, parent, status, answer }: AskedTurn) => ({
+  ...{ number, parent, status, answer },
+});
+const sorted = <Value>(entries: ReadonlyMap<string, Value> | null): [string, Value][] | null =>
+  entries && [...entries].sort();
+
+/**
+ * Changes without those to what the user's version has anyway. After the session was loaded again
+ * in the middle of a presentation, a turn may name such files (decision 0100).
+ */
+const withoutEqual = (changes: ReadonlyMap<string, string | null>, version: Files) =>
+  new Map(
+    [...changes].filter(([path, hash]) => {
+      const text = version.get(path);
+      return hash !== (text === undefined ? null : sha256(text));
+    }),
+  );
+
+function expectSame(what: string, found: unknown, expected: unknown): void {
+  const texts = [found, expected].map((value) => JSON.stringify(value));
+  if (texts[0] !== texts[1]) throw new Mismatch(`${what}: ${texts[0]}, expected ${texts[1]}`);
+}

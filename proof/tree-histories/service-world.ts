@@ -1,0 +1,231 @@
+import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import path from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import * as z from "zod";
+import { Client } from "../../client/index";
+import { commandLine } from "../../cli/program";
+import { type SimulatedProviders, startSimulatedProviders } from "../../simulated/providers/server";
+import { TREE_MODELS } from "../../simulated/providers/tree-models";
+import { LOCAL_VARIABLES } from "../../simulated/service/local-variables";
+import { ServiceProcess } from "../../simulated/service/service-process";
+import { RunResponseSchema, type TurnResponse, TurnResponseSchema } from "../../src/protocol/api";
+import { TurnChangesSchema } from "../../src/protocol/api/contexts";
+import { type Diff, DiffSchema } from "../../src/protocol/api/diff";
+import { SessionFilesSchema } from "../../src/protocol/api/files";
+import {
+  AnswerSchema,
+  EventListSchema,
+  HeadSchema,
+  TurnListSchema,
+} from "../../src/protocol/api/listings";
+import { ioWithoutUser } from "../../tests/cli/commands/terminal";
+import type { Files } from "./state";
+import type {
+  AnswerPlace,
+  AskedTurn,
+  AskRequest,
+  ShownAnswer,
+  ShownTree,
+  TurnCourse,
+  World,
+} from "./world";
+
+const ENDS_WITHIN_MS = 60_000;
+const POLL_MS = 20;
+/** The first token of a text that stalls. */
+const FIRST_TOKEN = "Unfi";
+
+/** The runtime with its providers. Histories are played in it one after the other. */
+export type Runtime = { service: ServiceProcess; providers: SimulatedProviders };
+
+export async function startRuntime(): Promise<Runtime & { stop(): Promise<void> }> {
+  const providers = await startSimulatedProviders({ models: TREE_MODELS });
+  const service = await ServiceProcess.prepare(LOCAL_VARIABLES);
+  await service.start();
+  return {
+    ...{ service, providers },
+    stop: async () => {
+      await service.stop();
+      await providers.close();
+    },
+  };
+}
+
+const ProblemSchema = z.object({ code: z.string() });
+
+/** A session in the real runtime, and a folder that the real command line pushes. */
+export class ServiceWorld implements World {
+  readonly context = `tree-${crypto.randomUUID().slice(0, 8)}`;
+  readonly #runtime: Runtime;
+  readonly #folder: string;
+  #session = "";
+
+  private constructor(runtime: Runtime, folder: string) {
+    this.#runtime = runtime;
+    this.#folder = folder;
+  }
+
+  static async create(runtime: Runtime): Promise<ServiceWorld> {
+    return new ServiceWorld(runtime, await mkdtemp(path.join(tmpdir(), "tree-")));
+  }
+
+  async start({ question, parent }: AskRequest): Promise<number> {
+    const { status, json } =
+      this.#session === ""
+        ? await this.#send("/api/runs", { question, config: this.#config() })
+        : await this.#send(`${this.#path}/turns`, {
+            ...{ question, ...(parent !== null && { parent_turn: parent }) },
+          });
+    if (status !== 202)
+      throw new Error(`the turn was answered with ${status}: ${JSON.stringify(json)}`);
+    const run = RunResponseSchema.parse(json);
+    this.#session = run.session_id;
+    return run.turn;
+  }
+
+  async finish(turn: number, { ends, killAfterMs }: TurnCourse): Promise<AskedTurn> {
+    if (killAfterMs !== null) {
+      await sleep(killAfterMs);
+      await this.kill();
+    }
+    const moveDuringTurn = ends === "cancelled" ? await this.#cancel(turn) : null;
+    const ended = await this.#end(turn);
+    const isCompleted = ended.status === "completed";
+    return {
+      ...{ number: turn, parent: ended.parent_turn, status: ended.status },
+      ...{ answer: ended.answer, partial: ended.partial?.text ?? null, moveDuringTurn },
+      hashes: isCompleted ? await this.#hashes(`${this.#path}/turns/${turn}/files`) : null,
+      changes: isCompleted ? await this.#changes(turn) : null,
+    };
+  }
+
+  async answer({ turn, attempt, label }: AnswerPlace): Promise<ShownAnswer> {
+    const place = `${this.#path}/turns/${turn}/answers/${label}`;
+    const { json } = await this.#send(`${place}?attempt=${attempt}`);
+    const hashes = await this.#hashes(`${place}/files?attempt=${attempt}`);
+    return { text: AnswerSchema.parse(json).content, hashes };
+  }
+
+  async move(turn: number): Promise<number | string> {
+    const { status, json } = await this.#send(`${this.#path}/head`, { turn });
+    return status === 200 ? HeadSchema.parse(json).head : ProblemSchema.parse(json).code;
+  }
+
+  async push(files: Files): Promise<void> {
+    await rm(this.#folder, { recursive: true, force: true });
+    for (const [name, contents] of files) {
+      const file = path.join(this.#folder, name);
+      await mkdir(path.dirname(file), { recursive: true });
+      await writeFile(file, contents);
+    }
+    const program = commandLine({ io: ioWithoutUser(this.#folder), end: () => undefined });
+    const { url } = this.#runtime.service;
+    await program.parseAsync(["push", "--name", this.context, "--server", url], { from: "user" });
+  }
+
+  async kill(): Promise<void> {
+    await this.#runtime.service.kill();
+    await this.#runtime.service.start();
+  }
+
+  async tree(): Promise<ShownTree> {
+    const { json } = await this.#send(`${this.#path}/turns?limit=1000`);
+    const { data, head } = TurnListSchema.parse(json);
+    const turns = data.map(({ turn, parent_turn, status }) => ({
+      ...{ number: turn, parent: parent_turn, status },
+    }));
+    return { head, turns };
+  }
+
+  async diff(from: string, to: string): Promise<Diff> {
+    const query = new URLSearchParams({ from, to });
+    const { json } = await this.#send(`${this.#path}/diff?${query}`);
+    return DiffSchema.parse(json);
+  }
+
+  /** The runtime is shared. Its owner stops it. */
+  async close(): Promise<void> {
+    await rm(this.#folder, { recursive: true, force: true });
+  }
+
+  get #path(): string {
+    return `/api/sessions/${this.#session}`;
+  }
+
+  #config(): object {
+    const agents = ["chronicler", "witness"].map((model) => ({
+      id: model,
+      backend: {
+        ...{ type: "chatcompletion", base_url: this.#runtime.providers.baseUrl },
+        ...{ api_key: "simulated", model, enable_mcp_command_line: true },
+      },
+    }));
+    return {
+      agents,
+      orchestrator: {
+        coordination: { max_orchestration_restarts: 1 },
+        context_paths: [{ path: this.context, permission: "write" }],
+      },
+    };
+  }
+
+  /** Tries to move the head in the middle of the final text, then cancels the turn. */
+  async #cancel(turn: number): Promise<string> {
+    const giveUpAt = performance.now() + ENDS_WITHIN_MS;
+    while (!(await this.#isStalled(turn))) {
+      if (performance.now() > giveUpAt) throw new Error(`turn ${turn} has no text yet`);
+      await sleep(POLL_MS);
+    }
+    const moved = await this.move(1);
+    await this.#send(`${this.#path}/cancel`, {});
+    return String(moved);
+  }
+
+  /** Whether the log has a text of the latest call. A call from before a kill does not count. */
+  async #isStalled(turn: number): Promise<boolean> {
+    const { json } = await this.#send(`${this.#path}/turns/${turn}/events?limit=1000`);
+    const { data } = EventListSchema.parse(json);
+    const latest = data.slice(data.findLastIndex(({ type }) => type === "call.started"));
+    return latest.some(
+      (event) => event.type === "stream.delta" && JSON.stringify(event).includes(FIRST_TOKEN),
+    );
+  }
+
+  async #end(turn: number): Promise<TurnResponse> {
+    const giveUpAt = performance.now() + ENDS_WITHIN_MS;
+    for (;;) {
+      const { json } = await this.#send(`${this.#path}/turns/${turn}`);
+      const response = TurnResponseSchema.parse(json);
+      if (response.status !== "running" || performance.now() > giveUpAt) return response;
+      await sleep(POLL_MS);
+    }
+  }
+
+  async #hashes(place: string): Promise<ReadonlyMap<string, string>> {
+    const { json } = await this.#send(place);
+    const { data } = SessionFilesSchema.parse(json);
+    return new Map(data.map(({ path: file, sha256 }) => [file, sha256]));
+  }
+
+  async #changes(turn: number): Promise<ReadonlyMap<string, string | null>> {
+    const { json } = await this.#send(`${this.#path}/turns/${turn}/changes`);
+    const { data } = TurnChangesSchema.parse(json);
+    return new Map(
+      data.flatMap(({ changes }) => changes.map(({ path: file, hash }) => [file, hash])),
+    );
+  }
+
+  /** Sends a request over a new connection, because a kill breaks open connections. */
+  async #send(place: string, body?: object): Promise<{ status: number; json: unknown }> {
+    const client = new Client({
+      server: this.#runtime.service.url,
+      headers: { connection: "close" },
+    });
+    const { status, bytes } = await client.receive({
+      ...{ method: body ? "POST" : "GET", path: place },
+      ...(body ? { json: body } : {}),
+    });
+    return { status, json: JSON.parse(new TextDecoder().decode(bytes)) };
+  }
+}
