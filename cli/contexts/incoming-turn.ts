@@ -89,7 +89,8 @@ type Reading = { directory: string; reads: ContextFiles; state: StateFiles; sess
 
 /**
  * Paths of the base that the session has never had: both the version of the turn and the version in
- * which the session first used the context left them out.
+ * which the session first used the context left them out. A file that the session made at such a
+ * path was made without knowledge of the folder's file.
  */
 async function unseenPaths(
   base: BaseFiles,
@@ -97,9 +98,13 @@ async function unseenPaths(
   { reads, state }: Reading,
 ): Promise<string[]> {
   const ofTurn = await reads.version(state.version);
-  const absent = [...(ofTurn ? excludedPathsOf(ofTurn) : [])].filter(
-    (path) => base.has(path) && !state.files.has(path),
-  );
+  if (ofTurn === null) return [];
+  const sentBefore = new Map(ofTurn.left_out?.map(({ path, sha256 }) => [path, sha256]));
+  const absent = [...excludedPathsOf(ofTurn)].filter((path) => {
+    const side = base.get(path);
+    if (side === undefined) return false;
+    return !state.files.has(path) || side?.hash === sentBefore.get(path);
+  });
   if (absent.length === 0) return [];
   const version = (await reads.firstVersion(session, turn)) ?? state.version;
   const first = await reads.version(version);

@@ -53,13 +53,15 @@ export function predictPull(state: State, index: number, options: PullOptions): 
     ...[...taken].map(([path, { known }]) => [path, known] as const),
   ]);
   const isComplete = conflicts.length === 0;
+  // An incomplete first pull of a version links the folder to nothing, and so notes no files.
+  const isUnlinked = options.turn === null && folder.version === 0 && !isComplete;
   // The first pull of a turn links the folder to the version of the turn.
   const isFirstOfTurn = options.turn !== null && folder.version === 0;
   // A folder that has taken everything also has everything of the version that the turn contains.
   const pulled: Folder = {
     ...folder,
     files,
-    known,
+    known: isUnlinked ? folder.known : known,
     unnoted: 0,
     version:
       isComplete || isFirstOfTurn ? Math.max(incoming.version, folder.version) : folder.version,

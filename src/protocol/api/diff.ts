@@ -1,6 +1,10 @@
 import * as z from "zod";
 import { TurnStatusSchema } from "./figures";
 
+/** The media types of a diff: the response of the API, and the text that `git apply` reads. */
+export const JSON_TYPE = "application/json";
+export const PATCH_TYPE = "text/x-diff";
+
 /** The differences between two points of a session. */
 
 const PointSchema = z

@@ -1,15 +1,11 @@
 import * as z from "zod";
 import { lazy } from "../../../async/lazy";
 import { DIFF_LIMITS } from "../../../diff/diff-limits";
-import { DiffSchema } from "../../../protocol/api/diff";
+import { DiffSchema, JSON_TYPE, PATCH_TYPE } from "../../../protocol/api/diff";
 import type { App } from "../../api-env";
 import { ID, json, type Operation } from "../../operation";
 import { route } from "../../routes";
 import { DIFF, PATCH } from "./diff-examples";
-
-/** The two media types of the response. */
-export const JSON_TYPE = "application/json";
-export const PATCH_TYPE = "text/x-diff";
 
 /** It contains the comparison of files. */
 const handler = lazy(() => import("./show-diff"));

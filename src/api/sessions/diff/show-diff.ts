@@ -2,7 +2,7 @@ import { accepts } from "hono/accepts";
 import type { ContextPoint, DiffPoint } from "../../../../durable-objects/session/session-api";
 import { patchText } from "../../../diff/patch-text";
 import { formatReference } from "../../../diff/references";
-import type { Diff } from "../../../protocol/api/diff";
+import { type Diff, JSON_TYPE, PATCH_TYPE } from "../../../protocol/api/diff";
 import { EMPTY_TREE } from "../../../workspace/tree";
 import type { Tree } from "../../../workspace/types";
 import type { Call } from "../../api-env";
@@ -11,7 +11,6 @@ import { ApiError } from "../../errors";
 import { refuse, sessionOf } from "../../routes";
 import { contextRoot, type ContextSource, workspaceRoot } from "./diff-contents";
 import { type DiffPoints, readPoints, referencesOf } from "./diff-points";
-import { JSON_TYPE, PATCH_TYPE } from "./diff-route";
 import { FileDiffer } from "./file-differ";
 
 /** Compares the two points that the query names. Throws `bad_query` and the refusals of points. */
