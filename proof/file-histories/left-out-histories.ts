@@ -1,4 +1,4 @@
-import { ask, edit, pull, pullVersion, push, type Row } from "./history-steps";
+import { ask, edit, exclude, pull, pullVersion, push, type Row } from "./history-steps";
 
 /** Further histories: left-out files, several sessions and folders. */
 export const FURTHER_ROWS: readonly Row[] = [
@@ -283,5 +283,22 @@ export const FURTHER_ROWS: readonly Row[] = [
     operations: [edit("a", "0"), push(), ask({ "lib/x": "t" }), edit("lib", "u"), push(), ask({})],
     then: { a: "0", lib: "u" },
     conflicts: 2,
+  },
+  {
+    name: "a file that was not sent to a session is never replaced by a file that its team makes",
+    operations: [
+      ...[edit("a", "0"), edit("b", "0"), push(), exclude("b\n"), push(), exclude(null)],
+      ...[ask({ b: "t" }), pull()],
+    ],
+    then: { a: "0", b: "0" },
+    conflicts: 1,
+  },
+  {
+    name: "a file that the team made and the folder pulled is replaced by the team's next one",
+    operations: [
+      ...[edit("a", "0"), push(), ask({ b: "t" }), pull(), exclude("b\n"), push(), exclude(null)],
+      ...[ask({ b: "t2" }), pull()],
+    ],
+    then: { a: "0", b: "t2" },
   },
 ];
