@@ -26,18 +26,20 @@ export const COMMANDS = [
 
 /** Arguments that appear only after a command: a session id, or a shell (for `completion`). */
 const COMMAND_ARGUMENT = /^(session_[a-z0-9]+|last|bash|zsh|fish|powershell|pwsh)$/;
+/** Arguments that appear only after the session of a command: a path or the number of a turn. */
+const FILE_OR_TURN = /^(\d+|\S*[./]\S+)$/;
 
 /**
  * Throws CliError if the words are probably a mistyped command, because a question costs money.
  *
  * Refuses a single word that is, or resembles, a command of this program or of another tool.
- * Refuses such a word also if a `COMMAND_ARGUMENT` follows. All other texts are questions. If the
+ * Refuses such a word also if a `COMMAND_ARGUMENT`, or this and a `FILE_OR_TURN`, follows. All other texts are questions. If the
  * user wrote the command `ask`, the caller omits this check.
  */
 export function refuseLikelyCommand(words: readonly string[], howToAsk = askHint(words)): void {
-  const [word = "", argument = ""] = words;
-  const hasArgument = words.length === 2 && COMMAND_ARGUMENT.test(argument);
-  if (words.length !== 1 && !hasArgument) return;
+  const [word = "", argument = "", last = "", ...others] = words;
+  const hasArgument = COMMAND_ARGUMENT.test(argument) && (last === "" || FILE_OR_TURN.test(last));
+  if (others.length > 0 || (words.length > 1 && !hasArgument)) return;
   if (word.length < 2 || /[\s?]/.test(word)) return;
   if (isConversationCommand(word)) {
     const detail = `${word} works only in a conversation. Start a conversation: ${commandLineOf()}`;

@@ -1,5 +1,6 @@
 import type { Connection } from "../credentials/connection";
 import { CliError, EXIT, type ExitCode } from "../exit-codes";
+import { commandAt } from "../invocation";
 import type { Io } from "../io";
 import { applySteps } from "./apply";
 import type { IncomingChanges } from "./incoming";
@@ -58,6 +59,10 @@ export async function pull(
         .trimEnd()
         .concat("\n"),
     );
+    if (steps.length === 0 && options.session === undefined && world.stderr.isTTY === true)
+      world.stderr.write(
+        `To copy what a team changed: ${commandAt(connection, "pull", "--session", "last")}\n`,
+      );
     return conflicts.length > 0 ? EXIT.config : EXIT.ok;
   }
   const counts = await applySteps(directory, steps, incoming.theirs);

@@ -99,6 +99,9 @@ export function faultLines(
   return [summary, ...(line && config?.text ? excerpt(config.text, { line, column }) : [])];
 }
 
+const CONFLICTS =
+  "The team and a later push changed the same files. The question was not sent to the team.";
+
 /**
  * The message: title, each error with its place, advice, and the request's id. The detail is
  * omitted if there are errors, because it repeats the first one.
@@ -106,10 +109,13 @@ export function faultLines(
 function describeProblem(problem: Problem, context: RequestContext): string {
   const { config } = context;
   const errors = problem.errors ?? [];
-  const detail = problem.detail && errors.length === 0 ? `: ${toLine(problem.detail)}` : "";
+  const steps = conflictLines(problem, context.conflicts ?? null, context);
+  // The detail speaks of fields of the API; the steps name the commands.
+  const text = steps.length > 0 && context.conflicts ? CONFLICTS : (problem.detail ?? "");
+  const detail = text !== "" && errors.length === 0 ? `: ${toLine(text)}` : "";
   const lines = [`${toLine(problem.title)} (${problem.status} ${toLine(problem.code)})${detail}`];
   for (const error of errors) lines.push(...faultLines(error, config));
-  lines.push(...conflictLines(problem, context.conflicts ?? null, context));
+  lines.push(...steps);
   const id = problem.request_id ? ` Request id: ${toLine(problem.request_id)}` : "";
   const lacksProvider =
     config?.name === MODEL_FLAG &&

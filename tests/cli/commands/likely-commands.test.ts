@@ -25,6 +25,18 @@ describe("words that are unlikely to be a question", () => {
       expected: 'Did you mean npm run ask -- ask --session last "…"?',
     },
     {
+      words: ["cat", "last", "site/index.html"],
+      expected: "Did you mean npm run ask -- files cat <session> <file>?",
+    },
+    {
+      words: ["cat", "session_01m7y9056benq60tp4hq1b3dey", "README.md"],
+      expected: "Did you mean npm run ask -- files cat <session> <file>?",
+    },
+    {
+      words: ["fork", "last", "2"],
+      expected: 'npm run ask -- ask --session <session> --from <turn> "…"',
+    },
+    {
       words: ["completion", "bash"],
       expected: "There is no command completion. Did you mean npm run ask -- --help?",
     },
@@ -76,6 +88,7 @@ describe("words that are unlikely to be a question", () => {
     { words: ["run", "bash", "safely"] },
     { words: ["delete", "old", "files"] },
     { words: ["show", "me", "primes"] },
+    { words: ["show", "last", "commits"] },
   ])("$words are accepted as a question", ({ words }) => {
     expect(() => refuseLikelyCommand(words)).not.toThrow();
   });

@@ -23,6 +23,7 @@ describe("a question that conflicts refuse", () => {
     await user.typeAtPrompt("/conflicts turn\r", 2);
     await user.waitForText("No question was refused because of conflicts.");
     await user.typeAtPrompt("and then?\r", 3);
+    await user.waitForText("changed the same files. The question was not sent to the team.\n");
     await user.waitForText("To keep the pushed files:  /conflicts upload\n");
     await user.waitForText("To decide file by file, in another terminal:\n");
     await user.typeAtPrompt("/conflicts mine\r", 4);
