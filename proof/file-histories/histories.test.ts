@@ -5,13 +5,17 @@ import { playByCommandLine, playSeeds, type ServiceOf, seedsFrom } from "./judge
 import { WRITTEN_HISTORIES } from "./written-histories";
 
 /**
- * Histories of files, played by the real command line with the service in this process,
- * and compared
+ * Histories of files, played by the real command line with the service in this process, and compared
  * with the model. With `HISTORY_SEED=…`, the random histories begin with this seed.
  */
 const COUNT = countOf("file_histories");
 /** Least number of each kind of step. A few short histories may have hardly any of a kind. */
 const LEAST = COUNT < 100 ? COUNT / 2 : COUNT * 2;
+/**
+ * Most histories of normal use that the model leaves undecided. A push that was killed before its
+ * note is not found again once another folder has pushed (docs/decisions/0102).
+ */
+const MOST_OPEN = Math.ceil(COUNT / 200);
 const STEPS = 20;
 const TRIES = 200;
 const TIMEOUT_MS = 60_000 + COUNT * 2_000;
@@ -39,7 +43,8 @@ it(
     const figures = await playSeeds({
       ...{ seeds: seedsFrom(FIRST, COUNT), isNormal: true, length: STEPS, serviceOf, tries: TRIES },
     });
-    expect(figures).toMatchObject({ failures: [], conflicts: 0, open: 0, histories: COUNT });
+    expect(figures).toMatchObject({ failures: [], conflicts: 0, histories: COUNT });
+    expect(figures.open).toBeLessThanOrEqual(MOST_OPEN);
     expect(Math.min(figures.turns, figures.pulls, figures.pushes)).toBeGreaterThan(LEAST);
   },
   TIMEOUT_MS,
