@@ -6,10 +6,18 @@ import { toLine } from "../terminal/sanitize";
 import { hashOf, isAcceptedPath, readPlainFile } from "./scan";
 import type { LocalEntry, BlockingEntries } from "./three-way";
 
-/** Resolves the folder argument of a command. Throws CliError if it is a link or no directory. */
+/**
+ * Resolves the folder argument of a command. Throws CliError if it is a link, no directory, or the
+ * whole file system.
+ */
 export async function toDirectory(cwd: string, text: string | undefined): Promise<string> {
   const directory = path.resolve(cwd, text ?? ".");
   const entry = await lstat(directory).catch(() => null);
+  if (directory === path.parse(directory).root)
+    throw new CliError(
+      EXIT.config,
+      `${directory} is the whole disk. Name the folder of a project.`,
+    );
   if (entry?.isDirectory()) return directory;
   const kind = entry?.isSymbolicLink()
     ? "a link. Name the folder that it leads to"

@@ -165,6 +165,13 @@ describe("folders that cannot be shared together are refused before anything is 
     expect(server.pushes).toEqual([]);
   });
 
+  it("the whole disk", async () => {
+    await expect(share(["/"])).rejects.toThrow(
+      "/ is the whole disk. Name the folder of a project.",
+    );
+    expect(server.pushes).toEqual([]);
+  });
+
   it("two folders that are linked to one context", async () => {
     const [one, other] = [await folderAt("one"), await folderAt("other")];
     const user = { cwd: home };

@@ -41,6 +41,13 @@ describe("an error response", () => {
       advice: "The daily budget is exhausted",
     },
     { status: 403, code: "insufficient_scope", exitCode: 5, advice: "The key does not allow this" },
+    {
+      status: 404,
+      code: "turn_not_found",
+      exitCode: 1,
+      advice:
+        "To list the turns and their answers: npm run ask -- show <session> --server https://edge.example",
+    },
     { status: 404, code: "session_not_found", exitCode: 1, advice: "Check the id and the server." },
     {
       status: 409,
