@@ -14,7 +14,7 @@ export const answers: Invariant = {
       if (event.type !== "answer.submitted") return [];
       const agent = agentOf(board, event.agent);
       if (!agent) return [`an answer of ${event.agent}, who is not in the team`];
-      const label = `agent${agent.index + 1}.${agent.answers + 1}`;
+      const label = `agent${agent.number}.${agent.answers + 1}`;
       return [
         ...unless(board.settled === null, "an answer after the attempt was settled"),
         ...unless(

@@ -51,8 +51,10 @@ export type BoardRound = {
 
 export type BoardAgent = {
   id: string;
-  /** Position in the team, from 0. */
+  /** Position in the team of the turn, from 0. */
   index: number;
+  /** Number in labels: the position in the whole team, from 1. */
+  number: number;
   rules: AgentRules;
   /** Number of its answers in the attempt. */
   answers: number;
@@ -95,6 +97,9 @@ type OpenTool = {
 
 /** The state of a session that an observer derives from the log. */
 export type Board = {
+  /** The team of `session.created`. */
+  sessionRules: TeamRules | null;
+  /** The rules of the latest turn: its team with its overrides. */
   rules: TeamRules | null;
   turn: EventOf<"turn.started"> | null;
   /** Number of the turn if it has ended; `null` while a turn runs. */
@@ -133,6 +138,7 @@ export type Board = {
 };
 
 export const newBoard = (): Board => ({
+  sessionRules: null,
   rules: null,
   turn: null,
   endedTurn: null,
@@ -159,6 +165,7 @@ export const newBoard = (): Board => ({
 export const newAgent = (rules: AgentRules, index: number): BoardAgent => ({
   id: rules.id,
   index,
+  number: rules.number ?? index + 1,
   rules,
   answers: 0,
   newestRevision: 0,

@@ -21,6 +21,7 @@ import { firstAnswer, injections, rounds, shownAnswers, undisturbedFirstRounds }
 import { settlement } from "./settlement";
 import { snapshots } from "./snapshots";
 import { atMostOnce, oneKey, unknownOnlyIfCut } from "./tool-servers";
+import { turnTeams } from "./turn-team";
 import type { Invariant } from "./types";
 import { recount, votes } from "./votes";
 import { waitingAgents } from "./waiting";
@@ -28,6 +29,7 @@ import { waitingAgents } from "./waiting";
 /** All invariants of a log. The simulation checks I19, because I19 needs the code of the rules. */
 export const INVARIANTS: readonly Invariant[] = [
   numbering,
+  turnTeams,
   oneFinal,
   oneEnd,
   failedTurns,

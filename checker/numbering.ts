@@ -1,3 +1,4 @@
+import { effectiveRules } from "./turn-team";
 import { type Invariant, type Moment, unless } from "./types";
 
 /**
@@ -48,7 +49,7 @@ function positionViolations({ event, board }: Moment, turns: number): string[] {
         ),
         ...aliasViolations(
           event.aliases,
-          (board.rules?.agents ?? []).map(({ id }) => id),
+          (effectiveRules(board, event)?.agents ?? []).map(({ id }) => id),
         ),
       ];
     case "head.moved":

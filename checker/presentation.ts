@@ -60,7 +60,7 @@ function finalTextViolations(event: EventOf<"presentation.completed">, board: Bo
       "a final text of an agent that did not present",
     ),
     ...unless(
-      event.label === `agent${(presenter?.index ?? -1) + 1}.final`,
+      event.label === `agent${presenter?.number ?? 0}.final`,
       `a final text labelled ${event.label}`,
     ),
     ...unless(

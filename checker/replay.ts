@@ -1,6 +1,7 @@
 import type { EventOf, EventType, SessionEvent } from "../src/protocol/events";
 import type { AgentRules } from "../src/protocol/team";
 import { agentOf, answerOf, type Board, type BoardAgent, type BoardRound, newAgent } from "./board";
+import { effectiveRules } from "./turn-team";
 import { chargeOf, NOTHING, plus } from "./price";
 import { extendGrace } from "./waiting";
 
@@ -8,6 +9,7 @@ import { extendGrace } from "./waiting";
 export function applyEvent(board: Board, event: SessionEvent): void {
   switch (event.type) {
     case "session.created":
+      board.sessionRules = event.rules;
       board.rules = event.rules;
       return;
     case "turn.started":
@@ -46,6 +48,7 @@ export function applyEvent(board: Board, event: SessionEvent): void {
 
 function beginTurn(board: Board, event: EventOf<"turn.started">): void {
   board.turn = event;
+  board.rules = effectiveRules(board, event);
   board.head = event.turn;
   board.endedTurn = null;
   board.attempt = 0;

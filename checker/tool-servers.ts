@@ -1,4 +1,5 @@
 import type { EventOf } from "../src/protocol/events";
+import type { TeamRules } from "../src/protocol/team";
 import { type Board, toolOf } from "./board";
 import { type Invariant, type ReachedTool, unless } from "./types";
 
@@ -22,7 +23,9 @@ export const atMostOnce: Invariant = {
     let idempotent = new Set<string>();
     return {
       see: ({ event, board }) => {
-        if (event.type === "session.created") idempotent = namesOf(event);
+        if (event.type === "session.created") idempotent = namesOf(event.rules);
+        if (event.type === "turn.started" && event.rules)
+          idempotent = idempotent.union(namesOf(event.rules));
         if (event.type === "tools.listed")
           for (const tool of event.tools) if (tool.idempotent) idempotent.add(tool.name);
         if (event.type === "tool.started") count(started, callOf(event));
@@ -134,9 +137,9 @@ export const oneKey: Invariant = {
   }),
 };
 
-const namesOf = ({ rules }: EventOf<"session.created">): Set<string> =>
+const namesOf = ({ agents }: TeamRules): Set<string> =>
   new Set(
-    rules.agents.flatMap(({ tools }) =>
+    agents.flatMap(({ tools }) =>
       tools.filter(({ idempotent }) => idempotent).map(({ name }) => name),
     ),
   );

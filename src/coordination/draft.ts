@@ -1,5 +1,6 @@
 import type { SessionEvent, Usage } from "../protocol/events";
 import type { AgentRules } from "../protocol/team";
+import { numberOf } from "../protocol/turn-team";
 import { evolve } from "./evolve";
 import type { Input, WorkspaceFacts } from "./inputs";
 import { createRandom, type Random } from "./random";
@@ -80,6 +81,11 @@ export class Draft {
     const rules = this.turn.rules.agents[index];
     if (!rules) throw new Error(`no agent at index ${index}`);
     return rules;
+  }
+
+  /** The number of an agent in labels, from 1. */
+  numberOf(index: number): number {
+    return numberOf(this.rulesOf(index), index);
   }
 
   /** The agent's open round. Throws if no round is open. */

@@ -31,6 +31,7 @@ export { hasAllListings, changesListing, listingsOf } from "./tool/tool-listings
 export { nextTimerAt } from "./turn/timers";
 export { shouldForward } from "./tool/tool-notifications";
 export { type HeadRefusal, headOf, headRefusal, parentOfNext } from "./turn/head";
+export { overridesRefusal, type OverridesRefusal } from "./turn/turn-team";
 export { failInternally, turnRefusal } from "./turn/turn";
 export { CANNOT_REACH } from "./call/unreachable";
 export { EMPTY_WORLD, type World } from "./world";

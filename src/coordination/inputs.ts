@@ -12,7 +12,8 @@ import type {
   Usage,
 } from "../protocol/events";
 import type { Citation, HostedUse } from "../protocol/hosted-tools";
-import type { Budget, TeamRules } from "../protocol/team";
+import type { AgentRules, Budget, TeamRules } from "../protocol/team";
+import type { Overrides } from "../protocol/turn-team";
 import type { ToolNotification } from "../protocol/events/tool";
 import type { QuestionAttachments } from "./state";
 
@@ -29,9 +30,9 @@ export type Input = InputBody & {
 
 export type InputBody =
   /**
-   * A user starts a turn. `rules` is used only by the first turn of a session. `parentTurn` is the
-   * turn to continue; `null` starts without earlier turns. If `timeoutMs` is `null`, the team's
-   * time limit applies.
+   * A user starts a turn. `rules` is the turn's team without overrides; `null` is that of the
+   * session, which its first turn sets. `parentTurn` is the turn to continue; `null` starts without
+   * earlier turns. If `timeoutMs` is `null`, the team's time limit applies.
    */
   | {
       type: "turn_requested";
@@ -47,6 +48,10 @@ export type InputBody =
       grants?: EventOf<"turn.started">["grants"];
       /** Agents that have a workspace only because of `grants`. Omitted if there are none. */
       grantedWorkspaces?: readonly GrantedWorkspace[];
+      /** Changes of the team for this turn. Omitted if there are none. */
+      overrides?: Overrides;
+      /** The agents to which `overrides` gives another model. Omitted if there are none. */
+      overriddenAgents?: readonly AgentRules[];
     }
   /** A user moves the head to an earlier or later turn. Has no effect while a turn runs. */
   | { type: "head_requested"; turn: number }

@@ -67,8 +67,11 @@ const HostedToolRuleSchema = z.object({
 });
 export type HostedToolRule = z.infer<typeof HostedToolRuleSchema>;
 
-const AgentRulesSchema = z.object({
+export const AgentRulesSchema = z.object({
   id: z.string().describe("Id of the agent in the config"),
+  number: int
+    .optional()
+    .describe("Number of the agent in labels. Omitted: its position in the team, from 1"),
   provider: z.string().describe("Type of the backend"),
   model: z.string().describe("Name of the model"),
   context_window: int.describe("Size of the model's window in tokens, input and output together"),

@@ -31,6 +31,8 @@ const BODIES: Bodies = {
     budget: { max_tokens: 1_000_000 },
     timeoutMs: 60_000,
     contexts: [{ name: "docs", version: "v1", permissions: { a: "read" } }],
+    overrides: { models: { a: "other" }, quick: true },
+    overriddenAgents: [agentRules("a", { model: "other" })],
   },
   head_requested: { type: "head_requested", turn: 1 },
   cancel_requested: { type: "cancel_requested" },

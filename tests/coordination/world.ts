@@ -25,6 +25,7 @@ import {
   type Usage,
 } from "../../src/protocol/events";
 import type { AgentRules, Budget, TeamRules, ToolRule } from "../../src/protocol/team";
+import type { TurnTeam } from "../../src/protocol/turn-team";
 import type { ToolNotification } from "../../src/protocol/events/tool";
 import { agentRules, listing, type Move, says, teamRules } from "./builders";
 import { checkSteps } from "./step-check";
@@ -106,9 +107,9 @@ export class World {
     this.#seed = seed;
   }
 
-  /** The user asks a question. Returns the events. */
-  ask(question = "What is best?"): SessionEvent[] {
-    const rules = this.state.rules ? null : this.rules;
+  /** The user asks a question, also with another team or with overrides. Returns the events. */
+  ask(question = "What is best?", asked: TurnTeam = {}): SessionEvent[] {
+    const rules = asked.rules ?? (this.state.rules ? null : this.rules);
     const options = { budget: this.#budget, contexts: this.#contexts };
     return this.give({
       type: "turn_requested",
@@ -117,6 +118,7 @@ export class World {
       parentTurn: null,
       timeoutMs: null,
       ...options,
+      ...(asked.overrides && { overrides: asked.overrides }),
     });
   }
 

@@ -12,12 +12,18 @@ import {
 import { AT_THE_CAP } from "./paying";
 import { CORRECT_REPLACEMENTS } from "./replacing";
 import { repeatsTurnAs } from "./second-turn";
+import { CORRECT_TEAMS } from "./teams";
 
 /**
  * A log that is changed but still correct, because it stays just within the rules. The checker must
  * report nothing. The fields are those of `Row`.
  */
-type CorrectLog = { name: string; script?: string; corruption: Corruption; outside?: Outside };
+type CorrectLog = {
+  name: string;
+  script?: string;
+  corruption: Corruption;
+  outside?: Outside;
+};
 
 const IMPROVED = "improved-answer-with-injection";
 const START = 1_790_000_000_000;
@@ -32,6 +38,7 @@ const withNovelty = (
 export const CORRECT_LOGS: readonly CorrectLog[] = [
   ...AT_THE_CAP,
   ...CORRECT_REPLACEMENTS,
+  ...CORRECT_TEAMS,
   {
     name: "an answer of 128 KB",
     corruption: changes("answer.submitted", { content: "é".repeat(65_536) }),

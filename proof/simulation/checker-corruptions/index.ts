@@ -8,6 +8,7 @@ import { RULES } from "./rules";
 import { SETTLING } from "./settling";
 import { SHOWING } from "./showing";
 import { REPLACING } from "./replacing";
+import { TEAMS } from "./teams";
 import { TRYING } from "./trying";
 import { VOTING } from "./voting";
 import { WORKING } from "./working";
@@ -26,4 +27,5 @@ export const CORRUPTIONS: readonly Row[] = [
   ...TRYING,
   ...PAYING,
   ...REPLACING,
+  ...TEAMS,
 ];

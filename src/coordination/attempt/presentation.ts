@@ -176,7 +176,7 @@ function completePresentation(
   textFile: string | null = null,
 ): void {
   const tools = [...(draft.agent(index).round?.executed ?? [])];
-  const label = finalLabel(index);
+  const label = finalLabel(draft.numberOf(index));
   const files =
     textFile === null
       ? finalFiles(draft, index, {

@@ -54,7 +54,7 @@ function submitAnswer(draft: Draft, index: number, submission: Submission): void
  * Adds an answer with the next revision and label, and a snapshot of its files. Returns the label.
  */
 function addAnswer(draft: Draft, index: number, submission: Submission): string {
-  const label = answerLabel(index, draft.agent(index).answers + 1);
+  const label = answerLabel(draft.numberOf(index), draft.agent(index).answers + 1);
   const revision = draft.attempt.answers.length + 1;
   draft.add({
     type: "answer.submitted",
@@ -249,11 +249,10 @@ function overlap(a: Set<string>, b: Set<string>): number {
 type AnswerLabel = `agent${number}.${number}`;
 type FinalLabel = `agent${number}.final`;
 
-/** `agentIndex` starts at 0. `answerNumber` counts the agent's answers in this attempt from 1. */
-const answerLabel = (agentIndex: number, answerNumber: number): AnswerLabel =>
-  `agent${agentIndex + 1}.${answerNumber}`;
+/** `agent`: the agent's number in labels. `answer` counts its answers in this attempt from 1. */
+const answerLabel = (agent: number, answer: number): AnswerLabel => `agent${agent}.${answer}`;
 
-export const finalLabel = (agentIndex: number): FinalLabel => `agent${agentIndex + 1}.final`;
+export const finalLabel = (agent: number): FinalLabel => `agent${agent}.final`;
 
 /**
  * Name of the snapshot from the start of the turn. Other snapshots have an answer label as name.

@@ -6,6 +6,7 @@ import { withAudioPricing } from "../budget/audio-pricing";
 import { byteLength } from "../byte-length";
 import type { SessionState, TurnState } from "../state";
 import type { TeamRules } from "../../protocol/team";
+import { rulesOfTurn } from "../../protocol/turn-team";
 import { coordinationEnd } from "./timers";
 
 /** The team's rules, with the workspaces that the turn's request has granted. */
@@ -27,7 +28,8 @@ export function startedTurn(
   event: EventOf<"turn.started">,
 ): TurnState {
   if (!team) throw new Error("a turn without a team");
-  const rules = withAudioPricing(withWorkspaces(team, event), event.attachments ?? []);
+  const granted = withWorkspaces(rulesOfTurn(team, event), event);
+  const rules = withAudioPricing(granted, event.attachments ?? []);
   const version = event.log_version ?? 1;
   if (version > LOG_VERSION) throw new Error(`log version ${version} is newer than ${LOG_VERSION}`);
   return {

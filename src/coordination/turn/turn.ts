@@ -2,11 +2,13 @@ import { type EventOf, LOG_VERSION } from "../../protocol/events";
 import { addCosts, type Cost, FREE, toCostFields } from "../../protocol/cost";
 import { type TeamRules, unpricedAgents } from "../../protocol/team";
 import { jsonBytes, jsonPrefix } from "../byte-length";
+import { rulesOfTurn } from "../../protocol/turn-team";
 import { cancelEffects } from "../call/calls";
 import { Draft, type Step } from "../draft";
 import { LIMITS } from "../limits";
 import { reservedCost, runningTurn, type SessionState, spentCost, type TurnState } from "../state";
 import { EMPTY_WORLD } from "../world";
+import { turnTeam } from "./turn-team";
 import { tallyVotes } from "../decision/vote";
 import type { InputBody } from "../inputs";
 import { shuffle } from "../random";
@@ -41,15 +43,17 @@ export function turnRefusal(
 }
 
 /**
- * Starts a turn unless one runs: records the team in the first turn, draws aliases and sets the
- * deadline.
+ * Starts a turn unless one runs: records the team in the first turn and where it differs from the
+ * session's, draws aliases and sets the deadline.
  */
 export function startTurn(draft: Draft, input: TurnRequestInput): void {
   if (draft.running) return;
-  const recordedRules = draft.state.rules;
-  const rules = recordedRules ?? input.rules;
-  if (!rules) throw new Error("the first turn of a session brings its team");
-  if (!recordedRules) draft.add({ type: "session.created", at: draft.at, turn: 0, rules });
+  const session = draft.state.rules ?? input.rules;
+  if (!session) throw new Error("the first turn of a session brings its team");
+  if (!draft.state.rules)
+    draft.add({ type: "session.created", at: draft.at, turn: 0, rules: session });
+  const team = turnTeam(session, input);
+  const rules = rulesOfTurn(session, team);
   const numbers = shuffle(
     rules.agents.map((_, index) => index + 1),
     draft.random,
@@ -74,6 +78,7 @@ export function startTurn(draft: Draft, input: TurnRequestInput): void {
     ...(input.grantedWorkspaces?.length
       ? { granted_workspaces: [...input.grantedWorkspaces] }
       : {}),
+    ...team,
     log_version: LOG_VERSION,
   });
   draft.add({

@@ -1,7 +1,8 @@
 import * as z from "zod";
 import { AttachmentSchema } from "../attachments";
 import { COST_FIELDS } from "../cost";
-import { BudgetSchema, TeamRulesSchema, ToolRuleSchema } from "../team";
+import { AgentRulesSchema, BudgetSchema, TeamRulesSchema, ToolRuleSchema } from "../team";
+import { OverridesSchema } from "../turn-team";
 import { UsageSchema } from "../usage";
 import { EndedBySchema } from "./attempt";
 import { agent, base, count, label, reasonFields } from "./fields";
@@ -107,6 +108,16 @@ export const TURN_EVENTS = [
       .describe(
         "Agents that have a workspace only because of `grants`. In this turn they have these tools in place of those in `session.created`. Omitted if none",
       ),
+    rules: TeamRulesSchema.optional().describe(
+      "The turn's team, which the turns that continue it use too. Omitted: that of `session.created`",
+    ),
+    overrides: OverridesSchema.optional().describe(
+      "Changes of the team that apply to this turn only. Omitted if none",
+    ),
+    overridden_agents: z
+      .array(AgentRulesSchema)
+      .optional()
+      .describe("The agents to which `overrides` gives another model. Omitted if none"),
     log_version: count
       .optional()
       .describe("Version of the log format at the start of the turn. Omitted: 1"),

@@ -1,5 +1,6 @@
 import type { EventOf, EventType, Usage, WireEvent } from "../events";
-import type { AgentRules } from "../team";
+import type { AgentRules, TeamRules } from "../team";
+import { rulesOfTurn } from "../turn-team";
 import { addUsage, NO_USAGE, totalTokens } from "../usage";
 import { chargedCost, type Cost, knownUsd } from "../cost";
 import { applyWork, newAgent, type WorkEvent } from "./agent";
@@ -122,7 +123,7 @@ function applyAgentEvent(turn: TurnView, event: WorkEvent, view: SessionView): v
   const agent = agentIn(turn, event.agent, event.at);
   applyWork(agent, event);
   if (event.type === "call.completed" || event.type === "call.failed") {
-    addCharge(turn, agent, chargeOf(event, rulesOf(view, event.agent)));
+    addCharge(turn, agent, chargeOf(event, rulesOf(turn.rules ?? view.rules, event.agent)));
   }
   if (event.type === "round.started" && event.labels.length > 0) beginVoting(turn);
   if (event.type === "presentation.started") turn.phase = "presentation";
@@ -145,14 +146,18 @@ function beginVoting(turn: TurnView): void {
 /** The agents are in the order of the config, or in the order of `aliases` if it is unknown. */
 function newTurn(view: SessionView, event: EventOf<"turn.started">): TurnView {
   const aliases = new Map(Object.entries(event.aliases));
-  const ids = view.rules?.agents.map(({ id }) => id) ?? [...aliases.keys()];
+  const team = event.rules ?? view.rules;
+  const rules = team && rulesOfTurn(team, event);
+  const ids = rules?.agents.map(({ id }) => id) ?? [...aliases.keys()];
   const agents = ids.map((id) => newAgent(id, aliases.get(id) ?? "", event.at));
-  for (const agent of agents) Object.assign(agent, modelOf(view, agent.id));
+  for (const agent of agents) Object.assign(agent, modelOf(rules, agent.id));
   return {
     number: event.turn,
     parentTurn: event.parent_turn,
     question: event.question,
     ...(event.attachments && { attachments: event.attachments }),
+    ...(rules !== view.rules && rules && { rules }),
+    ...(event.overrides && { overrides: event.overrides }),
     budget: event.budget,
     startedAt: event.at,
     deadlineAt: event.deadline_at,
@@ -174,11 +179,14 @@ function newTurn(view: SessionView, event: EventOf<"turn.started">): TurnView {
   };
 }
 
-const rulesOf = (view: SessionView, id: string): AgentRules | undefined =>
-  view.rules?.agents.find((agent) => agent.id === id);
+const rulesOf = (team: TeamRules | null, id: string): AgentRules | undefined =>
+  team?.agents.find((agent) => agent.id === id);
 
-function modelOf(view: SessionView, id: string): { provider: string; model: string } | undefined {
-  const rules = rulesOf(view, id);
+function modelOf(
+  team: TeamRules | null,
+  id: string,
+): { provider: string; model: string } | undefined {
+  const rules = rulesOf(team, id);
   return rules && { provider: rules.provider, model: rules.model };
 }
 

@@ -3,6 +3,7 @@ import type { Cost } from "../cost";
 import type { DeltaKind, EndedBy, HandedFiles, LeftOut, Purpose, Usage } from "../events";
 import type { Citation, HostedToolName } from "../hosted-tools";
 import type { Budget, TeamRules } from "../team";
+import type { Overrides } from "../turn-team";
 import type { InputRequired, ToolProgress } from "../events/tool";
 
 /**
@@ -36,6 +37,10 @@ export type TurnView = {
   question: string;
   /** Omitted if none. */
   attachments?: readonly Attachment[];
+  /** The turn's team with its overrides. Omitted if the turn uses the session's team unchanged. */
+  rules?: TeamRules;
+  /** Changes of the team that apply to this turn only. Omitted if none. */
+  overrides?: Overrides;
   budget: Budget;
   startedAt: number;
   deadlineAt: number;
