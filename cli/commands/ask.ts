@@ -9,8 +9,10 @@ import { connect, type Connection, type ConnectionFlags } from "../credentials/c
 import { CliError, EXIT, type ExitCode } from "../exit-codes";
 import { type Io, isInteractive } from "../io";
 import { findSession } from "../service/find-session";
+import { validateConfig } from "../service/listings";
 import { printAttached, withUploads } from "../uploads/uploads";
 import { SESSION_ARGUMENT, toSessionReference, toTurn } from "./arguments";
+import { verdictLines } from "./config";
 import {
   type AskFlags,
   type Limits,
@@ -95,10 +97,25 @@ async function share(
 ): Promise<Sharing & { grants: Pick<Limits, "contexts"> }> {
   if (flags.contexts === false && flags.with !== undefined)
     throw new CliError(EXIT.config, "--no-contexts takes all contexts back: omit --with.");
-  const sharing = await shareFolders({ team, requested: flags.with ?? [] }, connection, io);
+  const requested = flags.with ?? [];
+  if (requested.length > 0) await requireRunnable(team, connection);
+  const sharing = await shareFolders({ team, requested }, connection, io);
   const { contexts } = sharing;
   const isGiven = contexts.length > 0 || flags.contexts === false;
   return { ...sharing, grants: isGiven ? { contexts } : {} };
+}
+
+/**
+ * Throws CliError if the service refuses the team's config, so that no folder is pushed for a
+ * question that cannot be asked. Folders that the config names count as pushed.
+ */
+async function requireRunnable({ request, source }: TeamChoice, context: Connection) {
+  if (request.config_yaml === undefined) return;
+  const { data } = await validateConfig(request.config_yaml, context);
+  const refusals = data.refusals.filter(({ need }) => need !== "host_context_path");
+  if (data.errors.length + refusals.length === 0) return;
+  const lines = verdictLines({ ...data, runnable: false, refusals, warnings: [] }, source);
+  throw new CliError(EXIT.config, ["Nothing was pushed.", ...lines].join("\n"));
 }
 
 /** Asks the next question of an existing session; `null` opens a conversation that continues it. */
