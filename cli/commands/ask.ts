@@ -33,14 +33,10 @@ export const registerAsk: Register = (program, { io, end }) => {
     .description("ask a team and print its answer; without a question, start a conversation")
     .argument("[question...]", "the question; - reads stdin")
     .option("--continue", "continue the session that you used last, in this folder if there is one")
-    .option(
-      "--session <session>",
-      `continue this session: ${SESSION_ARGUMENT.replace("the session's id", "its id")}`,
-      toSessionReference,
-    )
+    .option("--session <session>", `continue this session: ${ID_OF_SESSION}`, toSessionReference)
     .option(
       "--from <turn>",
-      "continue after this turn (default: the session's latest turn)",
+      "continue after this turn (default: the one that `turns` marks)",
       toTurn,
     )
     .option("--detach", "start the run, print its session id and exit")
@@ -55,6 +51,26 @@ export const registerAsk: Register = (program, { io, end }) => {
       end(await runAsk(words, flags, io));
     });
   program.addCommand(command, { isDefault: true });
+};
+
+const ID_OF_SESSION = SESSION_ARGUMENT.replace("the session's id", "its id");
+
+/** `branch`: short for `ask --from`. */
+export const registerBranch: Register = (program, { io, end }) => {
+  const command = withOutput(withTeam(withConnection(new Command("branch"))))
+    .description("ask a question after a turn, as a branch; the same as ask --from")
+    .argument("<turn>", "the turn that the question follows", toTurn)
+    .argument("[question...]", "the question; - reads stdin")
+    .option(
+      "--session <session>",
+      `the session: ${ID_OF_SESSION} (default: last)`,
+      toSessionReference,
+    )
+    .option("--detach", "start the run, print its session id and exit")
+    .action(async (from: number, words: string[], flags: AskFlags) =>
+      end(await runAsk(words, { ...flags, from }, io)),
+    );
+  program.addCommand(command);
 };
 
 async function runAsk(words: string[], flags: AskFlags, io: Io): Promise<ExitCode> {
