@@ -48,7 +48,7 @@ export const registerContinueFrom: Register = (program, { io, end }) => {
 };
 
 async function continueFrom(
-  { turn, reference = "last", flags }: Continued,
+  { turn, reference = "last", flags }: HeadMove,
   io: Io,
 ): Promise<ExitCode> {
   const connection = await connect(flags, io);
@@ -58,4 +58,4 @@ async function continueFrom(
   else await printMoved({ session, turn: data.head }, connection, io);
   return EXIT.ok;
 }
-type Continued = { turn: number; reference: string | undefined; flags: TreeFlags };
+type HeadMove = { turn: number; reference: string | undefined; flags: TreeFlags };

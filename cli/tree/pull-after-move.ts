@@ -9,7 +9,7 @@ import type { Io } from "../io";
  * is linked to a context of this service. Changes no file. Throws CliError.
  */
 export async function printMoved(
-  { session, turn, folders = [] }: Moved,
+  { session, turn, folders = [] }: NewHead,
   connection: Connection,
   io: Pick<Io, "cwd" | "stderr">,
 ): Promise<void> {
@@ -19,7 +19,7 @@ export async function printMoved(
   printPullCommands(pulled, { sessionId: session, turn }, connection, io);
 }
 /** `folders`: the folders that the conversation shares. */
-type Moved = { session: string; turn: number; folders?: readonly SharedFolder[] };
+type NewHead = { session: string; turn: number; folders?: readonly SharedFolder[] };
 
 async function linkedFolders(
   { server }: Connection,

@@ -18,8 +18,8 @@ const quoted = (words: readonly string[]): string =>
 const massgenEdge = (...args: string[]): string =>
   quoted([...PROGRAM, ...args, "--server", stack.service.url]);
 
-type Printed = { stdout: string; stderr: string };
-function run(...args: string[]): Promise<Printed> {
+type Output = { stdout: string; stderr: string };
+function run(...args: string[]): Promise<Output> {
   const { MASSGEN_EDGE_KEY: _key, MASSGEN_EDGE_SERVER: _server, ...env } = process.env;
   const options = { cwd: home, env: { ...env, HOME: home } };
   return new Promise((resolve, reject) => {
