@@ -33,7 +33,9 @@ function followersOf<T extends TreeTurn>(turns: readonly T[]): Map<number | null
   for (const turn of turns.toSorted((a, b) => a.turn - b.turn)) {
     const { parent_turn: parent = null } = turn;
     const key = parent !== null && parent < turn.turn && numbers.has(parent) ? parent : null;
-    followers.set(key, [...(followers.get(key) ?? []), turn]);
+    const siblings = followers.get(key);
+    if (siblings) siblings.push(turn);
+    else followers.set(key, [turn]);
   }
   return followers;
 }

@@ -18,7 +18,7 @@ describe("the order of the turns", () => {
       drawn: ["1", "├─ 2", "3"],
     },
     {
-      name: "a branch is a chain on a level of its own",
+      name: "a branch is a chain on its own level",
       parents: [null, 1, 2, 1, 4],
       drawn: ["1", "├─ 2", "│  3", "4", "5"],
     },
@@ -33,7 +33,7 @@ describe("the order of the turns", () => {
       drawn: ["1", "├─ 2", "│  ├─ 3", "│  4", "5"],
     },
     {
-      name: "an old branch that goes on again is still beside the newer one",
+      name: "an old branch that continues again is still beside the newer one",
       parents: [null, 1, 1, 2],
       drawn: ["1", "├─ 2", "│  4", "3"],
     },
