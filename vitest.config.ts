@@ -26,7 +26,7 @@ const LONG = [
   "tests/durable-objects/session/files/large-workspace.test.ts",
   "tests/local/shell-bundle.test.ts",
   "tests/cli/contexts/{both-sides,histories}.test.ts",
-  "proof/simulation/{engine,internal-errors,outside,outside-files,outside-replies}.test.ts",
+  "proof/simulation/{engine,internal-errors,outside,outside-files,outside-replies,outside-tree}.test.ts",
 ];
 const WORKERS = "{tests,proof}/**/*.workers.test.ts";
 const PROCESS = "{tests,proof}/**/*.process.test.ts";

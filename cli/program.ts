@@ -1,5 +1,5 @@
 import { Command } from "commander";
-import { registerAsk, registerAttach } from "./commands/ask";
+import { registerAsk, registerAttach, registerBranch } from "./commands/ask";
 import {
   registerCancel,
   registerSessions,
@@ -17,6 +17,7 @@ import { registerLogin } from "./commands/login";
 import { registerContexts } from "./commands/context-list";
 import { registerPull, registerPush } from "./commands/contexts";
 import { registerSecrets } from "./commands/secrets";
+import { registerContinueFrom, registerTurns } from "./commands/turns";
 import { exitCodeLines } from "./exit-codes";
 import { commandLineOf, VERSION } from "./invocation";
 
@@ -25,6 +26,9 @@ const COMMANDS = [
   registerAttach,
   registerSessions,
   registerShow,
+  registerTurns,
+  registerContinueFrom,
+  registerBranch,
   registerFiles,
   registerDiff,
   registerCancel,
@@ -39,6 +43,9 @@ const COMMANDS = [
   registerLogin,
   registerDoctor,
 ];
+
+/** Descriptions are wrapped if they have this width beside the longest command, else not at all. */
+const MIN_HELP_COLUMNS = 32;
 
 const HELP_FOOTER = `
 Exit codes:
@@ -57,7 +64,7 @@ export function commandLine(stage: Stage): Command {
     .description('Ask a team of models. `massgen-edge "question"` is short for `massgen-edge ask`.')
     .version(VERSION)
     .showHelpAfterError("(see --help)")
-    .configureHelp({ showGlobalOptions: false });
+    .configureHelp({ showGlobalOptions: false, minWidthToWrap: MIN_HELP_COLUMNS });
   for (const register of COMMANDS) register(program, stage);
   program.addHelpText("after", `\nOptions for asking: ${commandLineOf("ask", "--help")}`);
   for (const command of [program, ...program.commands]) {

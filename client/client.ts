@@ -1,6 +1,7 @@
 import {
   cancelPath,
   diffPath,
+  headPath,
   runLinks,
   RUNS_PATH,
   SESSIONS_PATH,
@@ -15,11 +16,13 @@ import type {
   CancelledTurn,
   Diff,
   EventList,
+  Head,
   RunRequest,
   RunResponse,
   SessionFiles,
   SessionList,
   SessionStatus,
+  TurnList,
   TurnRequest,
   TurnResponse,
 } from "./types";
@@ -155,6 +158,31 @@ class Turns {
     return this.#transport.json<Answer>({ method: "GET", path, signal });
   }
 
+  /**
+   * Lists all turns of a session, the first one first, and its head. Each turn names its parent, so
+   * the list is a tree. Reads as many pages as there are.
+   */
+  async list(session: string, { signal }: Cancellable = {}): Promise<TurnList> {
+    const data: TurnList["data"] = [];
+    for (;;) {
+      const query = queryOf({ after: data.at(-1)?.turn, limit: MAX_TURNS_PER_PAGE });
+      const path = `${turnsPath(session)}?${query}`;
+      const page = await this.#transport.json<TurnList>({ method: "GET", path, signal });
+      data.push(...page.data);
+      if (!page.has_more || page.data.length === 0)
+        return { ...page, data, has_more: false, ...idsOf(data) };
+    }
+  }
+
+  /**
+   * Moves the head: the next turn follows `turn` unless it names another. Changes no turn and no
+   * file. A second call has no further effect.
+   */
+  moveHead(session: string, turn: number, { signal }: Cancellable = {}): Promise<Head> {
+    const path = headPath(session);
+    return this.#transport.json<Head>({ method: "POST", path, json: { turn }, signal });
+  }
+
   /** Cancels the running turn of a session. A second call has no further effect. */
   cancel(session: string, { signal }: Cancellable = {}): Promise<CancelledTurn> {
     const path = cancelPath(session);
@@ -253,9 +281,17 @@ class Files {
   }
 }
 
+/** Most turns per page of the service. */
+const MAX_TURNS_PER_PAGE = 1_000;
 const MAX_FILE_BYTES = 256 * 1024 * 1024;
 /** Time limit of one download: long enough for a large archive over a slow connection. */
 const TRANSFER_MS = 10 * 60_000;
+
+/** The ids of a list's ends. */
+const idsOf = (data: TurnList["data"]): Pick<TurnList, "first_id" | "last_id"> => ({
+  first_id: data[0]?.turn ?? null,
+  last_id: data.at(-1)?.turn ?? null,
+});
 
 function filesPath({ session, turn, label, attempt }: FilesPlace, rest: string): string {
   const path = runLinks(session, turn).turn;

@@ -23,4 +23,11 @@ export type {
 export type { Diff } from "../src/protocol/api/diff";
 export type { WireEvent } from "../src/protocol/events";
 export type { SessionFiles } from "../src/protocol/api/files";
-export type { Answer, CancelledTurn, EventList, SessionList } from "../src/protocol/api/listings";
+export type {
+  Answer,
+  CancelledTurn,
+  EventList,
+  Head,
+  SessionList,
+  TurnList,
+} from "../src/protocol/api/listings";

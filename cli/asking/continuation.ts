@@ -11,11 +11,11 @@ export type ContinuationFlags = {
   /** The session that this computer used last. */
   continue?: true;
   session?: string;
-  /** The turn that the question follows; the session's latest turn if it is omitted. */
+  /** The turn that the question follows; the head of the session if it is omitted. */
   from?: number;
 };
 
-/** The session to continue, and the turn to follow; `null` means the latest turn. */
+/** The session to continue, and the turn to follow; `null` means the head. */
 export type Continuation = { session: string; from: number | null };
 
 /** Whether the options name an existing session. `--from` alone means the last session. */

@@ -9,8 +9,10 @@ import { connect, type Connection, type ConnectionFlags } from "../credentials/c
 import { CliError, EXIT, type ExitCode } from "../exit-codes";
 import { type Io, isInteractive } from "../io";
 import { findSession } from "../service/find-session";
+import { validateConfig } from "../service/listings";
 import { printAttached, withUploads } from "../uploads/uploads";
 import { SESSION_ARGUMENT, toSessionReference, toTurn } from "./arguments";
+import { verdictLines } from "./config";
 import {
   type AskFlags,
   type Limits,
@@ -31,14 +33,10 @@ export const registerAsk: Register = (program, { io, end }) => {
     .description("ask a team and print its answer; without a question, start a conversation")
     .argument("[question...]", "the question; - reads stdin")
     .option("--continue", "continue the session that you used last, in this folder if there is one")
-    .option(
-      "--session <session>",
-      `continue this session: ${SESSION_ARGUMENT.replace("the session's id", "its id")}`,
-      toSessionReference,
-    )
+    .option("--session <session>", `continue this session: ${ID_OF_SESSION}`, toSessionReference)
     .option(
       "--from <turn>",
-      "continue after this turn (default: the session's latest turn)",
+      "continue after this turn (default: the one that `turns` marks)",
       toTurn,
     )
     .option("--detach", "start the run, print its session id and exit")
@@ -53,6 +51,26 @@ export const registerAsk: Register = (program, { io, end }) => {
       end(await runAsk(words, flags, io));
     });
   program.addCommand(command, { isDefault: true });
+};
+
+const ID_OF_SESSION = SESSION_ARGUMENT.replace("the session's id", "its id");
+
+/** `branch`: short for `ask --from`. */
+export const registerBranch: Register = (program, { io, end }) => {
+  const command = withOutput(withTeam(withConnection(new Command("branch"))))
+    .description("ask a question after a turn, as a branch; the same as ask --from")
+    .argument("<turn>", "the turn that the question follows", toTurn)
+    .argument("[question...]", "the question; - reads stdin")
+    .option(
+      "--session <session>",
+      `the session: ${ID_OF_SESSION} (default: last)`,
+      toSessionReference,
+    )
+    .option("--detach", "start the run, print its session id and exit")
+    .action(async (from: number, words: string[], flags: AskFlags) =>
+      end(await runAsk(words, { ...flags, from }, io)),
+    );
+  program.addCommand(command);
 };
 
 async function runAsk(words: string[], flags: AskFlags, io: Io): Promise<ExitCode> {
@@ -95,10 +113,25 @@ async function share(
 ): Promise<Sharing & { grants: Pick<Limits, "contexts"> }> {
   if (flags.contexts === false && flags.with !== undefined)
     throw new CliError(EXIT.config, "--no-contexts takes all contexts back: omit --with.");
-  const sharing = await shareFolders({ team, requested: flags.with ?? [] }, connection, io);
+  const requested = flags.with ?? [];
+  if (requested.length > 0) await requireRunnable(team, connection);
+  const sharing = await shareFolders({ team, requested }, connection, io);
   const { contexts } = sharing;
   const isGiven = contexts.length > 0 || flags.contexts === false;
   return { ...sharing, grants: isGiven ? { contexts } : {} };
+}
+
+/**
+ * Throws CliError if the service refuses the team's config, so that no folder is pushed for a
+ * question that cannot be asked. Folders that the config names count as pushed.
+ */
+async function requireRunnable({ request, source }: TeamChoice, context: Connection) {
+  if (request.config_yaml === undefined) return;
+  const { data } = await validateConfig(request.config_yaml, context);
+  const refusals = data.refusals.filter(({ need }) => need !== "host_context_path");
+  if (data.errors.length + refusals.length === 0) return;
+  const lines = verdictLines({ ...data, runnable: false, refusals, warnings: [] }, source);
+  throw new CliError(EXIT.config, ["Nothing was pushed.", ...lines].join("\n"));
 }
 
 /** Asks the next question of an existing session; `null` opens a conversation that continues it. */

@@ -8,6 +8,9 @@ export const COMMANDS = [
   "attach",
   "sessions",
   "show",
+  "turns",
+  "continue-from",
+  "branch",
   "files",
   "diff",
   "cancel",
@@ -33,8 +36,8 @@ const FILE_OR_TURN = /^(\d+|\S*[./]\S+)$/;
  * Throws CliError if the words are probably a mistyped command, because a question costs money.
  *
  * Refuses a single word that is, or resembles, a command of this program or of another tool.
- * Refuses such a word also if a `COMMAND_ARGUMENT`, or this and a `FILE_OR_TURN`, follows. All other texts are questions. If the
- * user wrote the command `ask`, the caller omits this check.
+ * Refuses such a word also if a `COMMAND_ARGUMENT`, or this and a `FILE_OR_TURN`, follows. All
+ * other texts are questions. If the user wrote the command `ask`, the caller omits this check.
  */
 export function refuseLikelyCommand(words: readonly string[], howToAsk = askHint(words)): void {
   const [word = "", argument = "", last = "", ...others] = words;

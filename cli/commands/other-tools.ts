@@ -8,7 +8,9 @@ const SESSIONS = "sessions";
 const SHOW = "show <session>";
 const ATTACH = "attach <session>";
 const CONTINUE = 'ask --session last "…"';
-const BRANCH = 'ask --session <session> --from <turn> "…"';
+const BRANCH = 'branch <turn> "…"';
+const CONTINUE_FROM = "continue-from <turn>";
+const TURNS = "turns";
 const FILES = "files <session>";
 const CAT = "files cat <session> <file>";
 const PULL = "pull --session <session>";
@@ -21,10 +23,12 @@ const WORDS: Readonly<Record<string, string>> = {
     "search find tasks jobs metrics dashboard quota budget memory",
   [ATTACH]: "watch follow tail connect open join reconnect replay",
   [CONTINUE]: "resume continue restore reopen load",
-  [BRANCH]: "fork branch rewind checkout undo redo switch rebase",
+  [BRANCH]: "fork rebase",
+  [CONTINUE_FROM]: "rewind checkout undo redo switch",
+  [TURNS]: "tree graph",
   [SHOW]:
     "share export view print inspect info status report result results transcript summary votes answers answer blame " +
-    "turns events review compare",
+    "events review compare",
   [FILES]: "download fetch get save artifacts outputs",
   [CAT]: "cat",
   [PULL]: "clone apply patch merge checkpoint",

@@ -103,7 +103,9 @@ async function unseenPaths(
   const absent = [...excludedPathsOf(ofTurn)].filter((path) => {
     const side = base.get(path);
     if (side === undefined) return false;
-    return !state.files.has(path) || side?.hash === sentBefore.get(path);
+    const made = state.files.get(path);
+    if (made === undefined) return true;
+    return made.hash !== side?.hash && side?.hash === sentBefore.get(path);
   });
   if (absent.length === 0) return [];
   const version = (await reads.firstVersion(session, turn)) ?? state.version;

@@ -18,7 +18,7 @@ export type Conversation = {
   readonly output: OutputOptions;
   /** `null` until the first question is asked. */
   session: string | null;
-  /** The turn that the next question follows; `null` means the session's latest turn. */
+  /** The turn that the next question follows; `null` means the session's head. */
   from: number | null;
   /** The latest question; `null` if no question was asked in this session. */
   latest: LatestQuestion | null;

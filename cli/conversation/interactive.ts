@@ -23,7 +23,7 @@ import {
 } from "./slash-commands";
 import type { TeamChoice } from "../asking/team-choice";
 import { refusalWith } from "../service/problem";
-import { latestTurn, turnFacts } from "../service/session-calls";
+import { headTurn, turnFacts } from "../service/session-calls";
 import { canRedraw } from "../terminal/output";
 import { toLine } from "../terminal/sanitize";
 import { fitStart } from "../terminal/text-width";
@@ -83,9 +83,9 @@ export async function converse(
   return EXIT.ok;
 }
 
-/** The latest turn of a session, so that /retry repeats its question. */
+/** The head of a session, so that /retry repeats its question. */
 async function latestQuestion(session: string, connection: Connection): Promise<LatestQuestion> {
-  const turn = await latestTurn(session, connection);
+  const turn = await headTurn(session, connection);
   const { data } = await turnFacts(session, turn, connection);
   return { question: data.question, parent: data.parent_turn ?? null, turn, attachments: [] };
 }
@@ -135,7 +135,7 @@ async function handleEntry(
     const outcome = await dispatch(entry.text, conversation, io);
     if (outcome === "quit") return "quit";
     if (outcome === "retry") await askAgain(conversation, io);
-    if (typeof outcome === "object") await askRefused(outcome.winner, conversation, io);
+    if (typeof outcome === "object") await askAs(outcome, conversation, io);
   } catch (error) {
     if (!(error instanceof CliError)) throw error;
     io.stderr.write(`${error.message}\n`);
@@ -154,14 +154,33 @@ async function dispatch(text: string, conversation: Conversation, io: Io): Promi
       `Did you mean ${intendedCommand}? To ask it as a question, put it in quotes.`,
     );
   if (conversation.session === null) refuseLikelyCommandEntry(text);
-  const question = toQuestion(text.startsWith("//") ? text.slice(1) : text);
-  const target = nextTurn(conversation, question);
-  const { session, from, latest, attachments } = conversation;
-  // a refused question started no turn, so the next question follows the same turn
-  const parent = session === null ? null : (from ?? latest?.turn ?? latest?.parent ?? null);
+  await askNext(text.startsWith("//") ? text.slice(1) : text, conversation.from, {
+    conversation,
+    io,
+  });
+  return "done";
+}
+
+/** Asks a question. `from`: the turn that it follows; `null` means the head of the session. */
+async function askNext(text: string, from: number | null, { conversation, io }: Stage) {
+  const question = toQuestion(text);
+  const target = nextTurn({ ...conversation, from }, question);
+  const { session, attachments, connection } = conversation;
+  // read before the question: if its response is lost, its own turn may already be the head
+  const parent = session === null ? null : (from ?? (await headTurn(session, connection)));
   conversation.attachments = [];
   await runTurn(target, { question, parent, attachments }, { conversation, io });
-  return "done";
+}
+type Stage = { conversation: Conversation; io: Io };
+
+/** Asks a question as a command wants it. */
+async function askAs(
+  outcome: Extract<Outcome, object>,
+  conversation: Conversation,
+  io: Io,
+): Promise<void> {
+  if ("winner" in outcome) await askRefused(outcome.winner, conversation, io);
+  else await askNext(outcome.question, outcome.branch, { conversation, io });
 }
 
 async function askAgain(conversation: Conversation, io: Io): Promise<void> {
@@ -186,7 +205,7 @@ type Question = Omit<LatestQuestion, "turn">;
 async function runTurn(
   askTarget: AskTarget,
   question: Question,
-  { conversation, io }: { conversation: Conversation; io: Io },
+  { conversation, io }: Stage,
 ): Promise<void> {
   const { connection, team, output, folders } = conversation;
   conversation.latest = { ...question, turn: null };

@@ -6,6 +6,7 @@ import { cancelMessage, printSessions } from "../commands/sessions";
 import { printLines } from "../terminal/output";
 import { type Conversation, sessionOf } from "./conversation";
 import { cat, diff, files, save } from "./file-commands";
+import { branch, turns, undo } from "./tree-commands";
 import { CliError, EXIT } from "../exit-codes";
 import type { Io } from "../io";
 import { listSessions } from "../service/listings";
@@ -18,9 +19,14 @@ import { findSession } from "../service/find-session";
 
 /**
  * The next step of the conversation after a command. `winner`: the question that conflicts refused
- * is asked again, and this side wins.
+ * is asked again, and this side wins. `branch`: the question is asked after this turn.
  */
-export type Outcome = "done" | "retry" | "quit" | { winner: ConflictSide };
+export type Outcome =
+  | "done"
+  | "retry"
+  | "quit"
+  | { winner: ConflictSide }
+  | { branch: number; question: string };
 type SlashCommand = { name: string; argument: string };
 
 type CommandHandler = (conversation: Conversation, io: Io, argument: string) => Promise<Outcome>;
@@ -31,14 +37,25 @@ const COMMANDS: Readonly<Record<string, CommandEntry>> = {
   help: { usage: "/help", meaning: "this list", perform: help },
   status: { usage: "/status", meaning: "what the session does now", perform: status },
   show: { usage: "/show [turn]", meaning: "a turn: question, answer, votes, cost", perform: show },
+  turns: {
+    usage: "/turns",
+    meaning: "the tree of turns; * is what the next question follows",
+    perform: turns,
+  },
+  undo: { usage: "/undo", meaning: "go back to the turn before; files stay", perform: undo },
+  branch: {
+    usage: "/branch <turn> <text>",
+    meaning: "ask a question after this turn",
+    perform: branch,
+  },
   files: {
     usage: "/files [turn]",
-    meaning: "the files of the latest turn's result, or of another turn",
+    meaning: "the files of the latest turn, or of another",
     perform: files,
   },
   diff: {
     usage: "/diff [from] [to]",
-    meaning: "what the latest turn changed, or what changed between two turns or answers",
+    meaning: "changes of the latest turn, or between two points",
     perform: diff,
   },
   cat: { usage: "/cat <file>", meaning: "print a file of the latest turn's result", perform: cat },
@@ -56,12 +73,12 @@ const COMMANDS: Readonly<Record<string, CommandEntry>> = {
   cancel: { usage: "/cancel", meaning: "cancel the running turn", perform: cancel },
   attach: {
     usage: "/attach [session]",
-    meaning: "watch the running turn again, or continue another session",
+    meaning: "watch the running turn, or continue another session",
     perform: attach,
   },
   file: {
     usage: "/file <path>",
-    meaning: "attach a file to the next question; without a path, detach all",
+    meaning: "attach it to the next question; without path: detach all",
     perform: file,
   },
   sessions: { usage: "/sessions", meaning: "the newest sessions", perform: sessions },
@@ -148,7 +165,8 @@ async function help(_: Conversation, io: Io): Promise<Outcome> {
   for (const { usage, meaning } of Object.values(COMMANDS))
     io.stderr.write(`  ${usage.padEnd(22)}${meaning}\n`);
   io.stderr.write(
-    "  Ctrl+C during a turn detaches from it; a second Ctrl+C cancels it. A line that ends in \\ continues on the next line.\n",
+    "  Ctrl+C during a turn detaches from it; a second Ctrl+C cancels it.\n" +
+      "  A line that ends in \\ continues on the next line.\n",
   );
   return "done";
 }

@@ -136,8 +136,10 @@ function advice({ status, code }: Problem, context: RequestContext): string {
     return "The key does not allow this. Ask the service's operator for a key with this scope.";
   if (code === "spend_exceeded")
     return "The daily budget is exhausted. Ask the service's operator, or wait until tomorrow.";
-  if (code === "turn_not_found" || code === "answer_not_found")
-    return `To list the turns and their answers: ${commandAt(context, "show", "<session>")}`;
+  if (code === "turn_not_found")
+    return `To list the turns: ${commandAt(context, "turns", "<session>")}`;
+  if (code === "answer_not_found")
+    return `To list the answers: ${commandAt(context, "show", "<session>")}`;
   if (status === 404) return "Check the id and the server.";
   if (code === "context_conflicts") return context.conflicts ? "" : NAME_SIDE;
   if (code === "context_changed")

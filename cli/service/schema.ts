@@ -84,6 +84,26 @@ export const SessionFactsSchema = z.object({
 });
 export type SessionFacts = z.infer<typeof SessionFactsSchema>;
 
+/** All turns of a session, and its head. */
+export const TreeFactsSchema = z.object({
+  data: z.array(
+    z.object({
+      turn: z.int().min(1),
+      parent_turn: z.int().nullish(),
+      status: z.string(),
+      question_preview: z.string().default(""),
+      started_at: z.number(),
+      ended_at: z.number().nullable().default(null),
+      ...costFacts,
+    }),
+  ),
+  head: z.int(),
+});
+export type TreeFacts = z.infer<typeof TreeFactsSchema>;
+
+export const HeadFactsSchema = z.object({ head: z.int() });
+export type HeadFacts = z.infer<typeof HeadFactsSchema>;
+
 const VoteFactsSchema = z.object({
   agent: z.string(),
   label: z.string(),

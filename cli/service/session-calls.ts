@@ -58,6 +58,12 @@ export async function latestTurn(
   return Math.max(1, ...data.turns.map(({ turn }) => turn));
 }
 
+/** Reads the number of the session's head: the turn that the next turn follows. */
+export async function headTurn(sessionId: string, context: RequestContext): Promise<number> {
+  const { data } = await sessionStatus(sessionId, context);
+  return data.head ?? Math.max(1, ...data.turns.map(({ turn }) => turn));
+}
+
 /** Reads one turn: question, answer, votes, cost. */
 export const turnFacts = (
   session: string,

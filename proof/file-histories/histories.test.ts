@@ -5,8 +5,8 @@ import { playByCommandLine, playSeeds, type ServiceOf, seedsFrom } from "./judge
 import { WRITTEN_HISTORIES } from "./written-histories";
 
 /**
- * Histories of files, played by the real command line with the service in this process, and compared
- * with the model. With `HISTORY_SEED=…`, the random histories begin with this seed.
+ * Histories of files, played by the real command line with the service in this process. They are
+ * compared with the model. With `HISTORY_SEED=…`, the random histories begin with this seed.
  */
 const COUNT = countOf("file_histories");
 /** Least number of each kind of step. A few short histories may have hardly any of a kind. */

@@ -35,7 +35,7 @@ describe("the checks of the head and of histories", () => {
   let run: RunRecord;
   beforeAll(async () => {
     run = await richRun();
-  });
+  }, 60_000);
 
   it("accept a correct run, in which moves during turns were refused", () => {
     expect(breaches(run)).toEqual([]);

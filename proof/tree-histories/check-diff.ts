@@ -10,7 +10,7 @@ import type { Files, Point, Trees, Turn } from "./state";
 
 /** The state before the first turn, for a diff of `to` with its parent. */
 export const beforeFirst = (to: Turn | null): Pick<Point, "trees" | "text"> => ({
-  // Without a state of its own, the context is that of the user's version.
+  // The first turn has no parent: the context is that of the user's version.
   trees: { workspace: new Map(), context: to?.uploaded ?? new Map() },
   text: null,
 });

@@ -212,8 +212,8 @@ const sorted = <Value>(entries: ReadonlyMap<string, Value> | null): [string, Val
   entries && [...entries].sort();
 
 /**
- * Changes without those to what the user's version has anyway. After the session was loaded again
- * in the middle of a presentation, a turn may name such files (decision 0100).
+ * The changes that differ from the user's version. If the session was loaded again in the middle of
+ * a presentation, a turn also lists files that equal the version (decision 0100).
  */
 const withoutEqual = (changes: ReadonlyMap<string, string | null>, version: Files) =>
   new Map(

@@ -65,12 +65,12 @@ export function predictTurn(state: State, ask: Ask, id: number): PredictedTurn {
             ...(isLast && status === "cancelled" ? [] : [final]),
           ];
         });
-  const final_ = status === "completed" ? texts.at(-1) : undefined;
+  const result = status === "completed" ? texts.at(-1) : undefined;
   const turn: Turn = {
     ...{ number, parent, status, start, texts, uploaded: state.uploaded },
-    end: final_?.trees ?? start,
-    answer: final_?.text ?? null,
-    read: readOf(ask, id, final_?.text ?? null, [...(rejected?.done ?? []), ...final.done]),
+    end: result?.trees ?? start,
+    answer: result?.text ?? null,
+    read: readOf(ask, id, result?.text ?? null, [...(rejected?.done ?? []), ...final.done]),
   };
   return {
     turn,

@@ -71,7 +71,7 @@ export const shortAnswer = ({ id }: Pick<Orders, "id">): string => `Short ${id}.
 
 /** The whole text of a presentation that stalls. Only a part of it is sent. */
 export const stalledText = ({ id }: Pick<Orders, "id">): string =>
-  `Unfinished text ${id}, ${"which goes on and on ".repeat(8)}`;
+  `Unfinished text ${id}, ${"without an end ".repeat(8)}`;
 const STALLED_TOKENS = 12;
 
 function recount({ history, reads }: Sight): string {

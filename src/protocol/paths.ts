@@ -25,6 +25,8 @@ export const diffPath = (
 };
 /** Route that starts the next turn of a session. */
 export const turnsPath = (sessionId: string): string => `${sessionPath(sessionId)}/turns`;
+/** Path of the session's head: the turn that the next turn continues. */
+export const headPath = (sessionId: string): string => `${sessionPath(sessionId)}/head`;
 const turnPath = (sessionId: string, turn: number): string => `${turnsPath(sessionId)}/${turn}`;
 export const eventsPath = (sessionId: string, turn: number): string =>
   `${turnPath(sessionId, turn)}/events`;

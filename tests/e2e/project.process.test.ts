@@ -202,6 +202,17 @@ describe("a project over three turns, with edits and pushes by the user between 
     });
   });
 
+  it("pushes no folder for a config that the service refuses", async () => {
+    const config = "agents:\n  - {id: one, backend: {type: no-such-provider, model: m}}\n";
+    await writeFile(path.join(home, "refused.yaml"), config);
+    const refused = await run("--config", "refused.yaml", "--with", "./site", "Build a start page");
+    expect([refused.code, refused.stderr]).toEqual([
+      1,
+      expect.stringMatching(/^Nothing was pushed\.\nrefused\.yaml cannot run here\.\n.*2:/s),
+    ]);
+    await expect(readdir(path.join(site, ".massgen-edge"))).rejects.toThrow("ENOENT");
+  });
+
   it("asks a team whose config names the folder `.`, after the user allowed it, without an edit of the config", async () => {
     const team = await readFile(path.join(home, "team.yaml"), "utf8");
     const config = `${team}orchestrator:\n  context_paths: [{path: ., permission: write}]\n`;

@@ -67,6 +67,8 @@ describe("a replaced version", () => {
     const site = new VersionShelf("relied");
     const first = await site.push({ "a.txt": "old", "b.txt": "old too" });
     // An upload that is older than the newest version starts again, so the other one begins first.
+    // Each begins in its own millisecond, because ids of the same one sort at random.
+    site.now += 1;
     await site.beginUpload({ "c.txt": "another's" });
     site.now += 1;
     const files = { "a.txt": "old", "b.txt": "mine" };

@@ -48,6 +48,7 @@ export const HeadRequestSchema = z
 export const HeadSchema = z
   .object({ session_id: IdSchema.describe("Id of the session"), head: headField })
   .meta({ id: "Head" });
+export type Head = z.infer<typeof HeadSchema>;
 
 export const CancelledSchema = z
   .object({

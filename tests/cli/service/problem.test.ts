@@ -45,8 +45,13 @@ describe("an error response", () => {
       status: 404,
       code: "turn_not_found",
       exitCode: 1,
-      advice:
-        "To list the turns and their answers: npm run ask -- show <session> --server https://edge.example",
+      advice: "To list the turns: npm run ask -- turns <session> --server https://edge.example",
+    },
+    {
+      status: 404,
+      code: "answer_not_found",
+      exitCode: 1,
+      advice: "To list the answers: npm run ask -- show <session> --server https://edge.example",
     },
     { status: 404, code: "session_not_found", exitCode: 1, advice: "Check the id and the server." },
     {

@@ -1,0 +1,54 @@
+import { CliError, EXIT } from "../exit-codes";
+import type { Io } from "../io";
+import type { TreeFacts } from "../service/schema";
+import { printTree } from "../tree/print-tree";
+import { printMoved } from "../tree/pull-after-move";
+import { moveHead, readTree } from "../tree/read-tree";
+import { type Conversation, sessionOf } from "./conversation";
+
+/** Commands of the conversation about its tree of turns. Each throws CliError. */
+
+/** The tree of the session. Its head is the turn that the next question follows. */
+async function treeOf(conversation: Conversation): Promise<TreeFacts> {
+  const { data } = await readTree(sessionOf(conversation), conversation.connection);
+  return { ...data, head: conversation.from ?? data.head };
+}
+
+/** `/turns`: draws the tree. */
+export async function turns(conversation: Conversation, io: Io): Promise<"done"> {
+  printTree(await treeOf(conversation), io.stderr, io);
+  return "done";
+}
+
+/** `/undo`: moves the head to its parent. Changes no file, and prints the commands that do. */
+export async function undo(conversation: Conversation, io: Io): Promise<"done"> {
+  const session = sessionOf(conversation);
+  const { connection, folders } = conversation;
+  const { data, head } = await treeOf(conversation);
+  const parent = data.find(({ turn }) => turn === head)?.parent_turn ?? null;
+  if (parent === null)
+    throw new CliError(
+      EXIT.config,
+      `There is no turn before turn ${head}. /new starts a new session with the next question.`,
+    );
+  const moved = await moveHead({ session, turn: parent }, connection);
+  conversation.from = null;
+  await printMoved({ session, turn: moved.data.head, folders }, connection, io);
+  return "done";
+}
+
+/** `/branch`: the turn and the question that follows it. */
+export async function branch(
+  conversation: Conversation,
+  _: Io,
+  argument: string,
+): Promise<{ branch: number; question: string }> {
+  sessionOf(conversation);
+  const [, turn, question] = /^([1-9]\d{0,8})\s+(.+)$/s.exec(argument) ?? [];
+  if (turn === undefined || question === undefined)
+    throw new CliError(
+      EXIT.config,
+      "Name a turn and write the question: /branch 2 And for strings?",
+    );
+  return { branch: Number(turn), question };
+}
