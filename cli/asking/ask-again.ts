@@ -73,7 +73,7 @@ const MAX_REPEATED_CHARS = 1_000;
  * characters, is read from a file: a command with a cut question would ask another one.
  */
 function repeatedWords({ sessionId, body }: NextTurn, options: readonly string[]): string[] {
-  const text = textOfQuestion(body.question);
+  const text = textOfQuestion(body.question ?? "");
   const fits = text.length <= MAX_REPEATED_CHARS && !/\p{Cc}/u.test(text);
   return [
     ...["ask", "--session", sessionId],

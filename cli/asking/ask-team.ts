@@ -156,12 +156,15 @@ function announce(
 ): void {
   const question =
     "run" in target
-      ? textOfQuestion(target.run.question)
+      ? target.run.question
       : "next" in target
-        ? textOfQuestion(target.next.body.question)
-        : null;
+        ? target.next.body.question
+        : undefined;
   const lines = [
-    ...beginningLines({ sessionId, statusUrl: urlOf(sessionId, context), question }),
+    ...beginningLines({
+      ...{ sessionId, statusUrl: urlOf(sessionId, context) },
+      question: question === undefined ? null : textOfQuestion(question),
+    }),
     IN_PROGRESS,
   ];
   io.stdout.write(`${lines.join("\n")}\n`);

@@ -34,14 +34,14 @@ export type Conversation = {
    */
   winner: ConflictSide | null;
   /** The question that conflicts refused last; `null` after any other question. */
-  refused: { next: NextTurn; question: Omit<LatestQuestion, "turn"> } | null;
+  refused: { next: NextTurn; question: LatestQuestion } | null;
 };
 
 export type LatestQuestion = {
   question: string;
-  /** The turn that the question follows; `null` for the first turn of a session. */
+  /** The turn that the question follows; `null` for the first turn and its repetitions. */
   parent: number | null;
-  /** The turn that the question started; `null` until the service has accepted the question. */
+  /** The turn that first asked the question; `null` until the service has accepted it. */
   turn: number | null;
   attachments: readonly QuestionPart[];
 };
@@ -73,21 +73,24 @@ export function nextTurn(
 }
 
 /**
- * The request that repeats the latest question after the same parent turn. The first question of a
- * session has no parent, so its repetition starts a new session. Returns `null` if there is no
+ * The request that repeats the latest question after the same parent turn. If the question has no
+ * turn, because the service did not accept it, it is sent again. Returns `null` if there is no
  * latest question.
  */
 export function repeatedTurn({ session, team, limits, latest }: Conversation): AskTarget | null {
   if (latest === null) return null;
-  const { question, parent, attachments } = latest;
-  if (session === null || parent === null)
-    return firstTurn({ team, limits }, { question, attachments });
-  return {
-    next: {
-      sessionId: session,
-      body: { question: withUploads(question, attachments), parent_turn: parent, ...limits },
-    },
-  };
+  const { question, parent, turn, attachments } = latest;
+  if (session === null) return firstTurn({ team, limits }, { question, attachments });
+  const { contexts: _, ...own } = limits;
+  const body =
+    turn === null
+      ? {
+          question: withUploads(question, attachments),
+          ...(parent === null ? {} : { parent_turn: parent }),
+          ...limits,
+        }
+      : { repeat_turn: turn, ...own };
+  return { next: { sessionId: session, body } };
 }
 
 const firstTurn = (

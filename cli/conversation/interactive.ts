@@ -5,7 +5,13 @@ import type { Continuation } from "../asking/continuation";
 import { printPullCommands, type SharedFolder, type WithFolder } from "../asking/shared-folders";
 import { refuseLikelyCommandEntry } from "../commands/likely-commands";
 import type { Connection } from "../credentials/connection";
-import { repeatedTurn, type Conversation, type LatestQuestion, nextTurn } from "./conversation";
+import {
+  repeatedTurn,
+  type Conversation,
+  type LatestQuestion,
+  nextTurn,
+  sessionOf,
+} from "./conversation";
 import { CliError, EXIT, type ExitCode } from "../exit-codes";
 import type { Limits } from "../commands/flags";
 import { commandAt } from "../invocation";
@@ -169,7 +175,7 @@ async function askNext(text: string, from: number | null, { conversation, io }: 
   // read before the question: if its response is lost, its own turn may already be the head
   const parent = session === null ? null : (from ?? (await headTurn(session, connection)));
   conversation.attachments = [];
-  await runTurn(target, { question, parent, attachments }, { conversation, io });
+  await runTurn(target, { question, parent, turn: null, attachments }, { conversation, io });
 }
 type Stage = { conversation: Conversation; io: Io };
 
@@ -179,7 +185,8 @@ async function askAs(
   conversation: Conversation,
   io: Io,
 ): Promise<void> {
-  if ("winner" in outcome) await askRefused(outcome.winner, conversation, io);
+  if ("repeat" in outcome) await askTurnAgain(outcome.repeat, conversation, io);
+  else if ("winner" in outcome) await askRefused(outcome.winner, conversation, io);
   else await askNext(outcome.question, outcome.branch, { conversation, io });
 }
 
@@ -187,8 +194,15 @@ async function askAgain(conversation: Conversation, io: Io): Promise<void> {
   const target = repeatedTurn(conversation);
   if (target === null || conversation.latest === null)
     throw new CliError(EXIT.config, "No question was asked yet.");
-  const { question, parent, attachments } = conversation.latest;
-  await runTurn(target, { question, parent, attachments }, { conversation, io });
+  await runTurn(target, conversation.latest, { conversation, io });
+}
+
+/** Asks the question of a turn of the session again. */
+async function askTurnAgain(turn: number, conversation: Conversation, io: Io): Promise<void> {
+  const { data } = await turnFacts(sessionOf(conversation), turn, conversation.connection);
+  const { question, parent_turn: parent = null } = data;
+  conversation.latest = { question, parent, turn, attachments: [] };
+  await askAgain(conversation, io);
 }
 
 /** Asks the question that conflicts refused, once more. This side wins. */
@@ -200,15 +214,14 @@ async function askRefused(winner: ConflictSide, conversation: Conversation, io: 
   await runTurn({ next: { ...next, body } }, question, { conversation, io });
 }
 
-type Question = Omit<LatestQuestion, "turn">;
-
+/** Asks a question. If it is a repetition, `question` has the turn that it repeats. */
 async function runTurn(
   askTarget: AskTarget,
-  question: Question,
+  question: LatestQuestion,
   { conversation, io }: Stage,
 ): Promise<void> {
   const { connection, team, output, folders } = conversation;
-  conversation.latest = { ...question, turn: null };
+  conversation.latest = question;
   conversation.winner = null;
   conversation.refused = null;
   const context = { ...connection, config: team.source };

@@ -6,7 +6,7 @@ import { cancelMessage, printSessions } from "../commands/sessions";
 import { printLines } from "../terminal/output";
 import { type Conversation, sessionOf } from "./conversation";
 import { cat, diff, files, save } from "./file-commands";
-import { branch, turns, undo } from "./tree-commands";
+import { branch, continueFrom, turnNumber, turns, undo } from "./tree-commands";
 import { CliError, EXIT } from "../exit-codes";
 import type { Io } from "../io";
 import { listSessions } from "../service/listings";
@@ -19,13 +19,15 @@ import { findSession } from "../service/find-session";
 
 /**
  * The next step of the conversation after a command. `winner`: the question that conflicts refused
- * is asked again, and this side wins. `branch`: the question is asked after this turn.
+ * is asked again, and this side wins. `repeat`: the question of this turn is asked again. `branch`:
+ * the question is asked after this turn.
  */
 export type Outcome =
   | "done"
   | "retry"
   | "quit"
   | { winner: ConflictSide }
+  | { repeat: number }
   | { branch: number; question: string };
 type SlashCommand = { name: string; argument: string };
 
@@ -43,6 +45,11 @@ const COMMANDS: Readonly<Record<string, CommandEntry>> = {
     perform: turns,
   },
   undo: { usage: "/undo", meaning: "go back to the turn before; files stay", perform: undo },
+  "continue-from": {
+    usage: "/continue-from <turn>",
+    meaning: "the next question follows this turn; files stay",
+    perform: continueFrom,
+  },
   branch: {
     usage: "/branch <turn> <text>",
     meaning: "ask a question after this turn",
@@ -64,7 +71,11 @@ const COMMANDS: Readonly<Record<string, CommandEntry>> = {
     meaning: "save the latest turn's files (default folder: out)",
     perform: save,
   },
-  retry: { usage: "/retry", meaning: "ask the last question again", perform: async () => "retry" },
+  retry: {
+    usage: "/retry [turn]",
+    meaning: "ask the last question again, or a turn's",
+    perform: retry,
+  },
   conflicts: {
     usage: "/conflicts <side>",
     meaning: "ask the refused question again; turn or upload wins",
@@ -117,7 +128,7 @@ const ALIASES: Readonly<Record<string, string>> = {
  * slash: with a path, or with two slashes.
  */
 export function parseCommand(text: string): SlashCommand | null {
-  const [, name, argument = ""] = /^\/([a-z?]+)(?:[^\S\n]+(.*))?[^\S\n]*$/i.exec(text) ?? [];
+  const [, name, argument = ""] = /^\/([a-z?]+(?:-[a-z]+)*)(?:[^\S\n]+(.*))?[^\S\n]*$/i.exec(text) ?? [];
   return name === undefined ? null : { name: name.toLowerCase(), argument: argument.trim() };
 }
 
@@ -181,13 +192,19 @@ async function status(conversation: Conversation, io: Io): Promise<Outcome> {
 
 async function show(conversation: Conversation, io: Io, argument: string): Promise<Outcome> {
   const session = sessionOf(conversation);
-  if (argument !== "" && !/^[1-9]\d{0,8}$/.test(argument))
-    throw new CliError(EXIT.config, "Turns are numbers from 1: /show 2");
   const turn =
-    argument === "" ? await latestTurn(session, conversation.connection) : Number(argument);
+    argument === ""
+      ? await latestTurn(session, conversation.connection)
+      : turnNumber(argument, "/show");
   const { data } = await turnFacts(session, turn, conversation.connection);
   await printTurn(data, conversation.connection, io);
   return "done";
+}
+
+async function retry(conversation: Conversation, _: Io, argument: string): Promise<Outcome> {
+  if (argument === "") return "retry";
+  sessionOf(conversation);
+  return { repeat: turnNumber(argument, "/retry") };
 }
 
 async function conflicts(_: Conversation, _io: Io, argument: string): Promise<Outcome> {

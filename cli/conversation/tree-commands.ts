@@ -22,8 +22,6 @@ export async function turns(conversation: Conversation, io: Io): Promise<"done">
 
 /** `/undo`: moves the head to its parent. Changes no file, and prints the commands that do. */
 export async function undo(conversation: Conversation, io: Io): Promise<"done"> {
-  const session = sessionOf(conversation);
-  const { connection, folders } = conversation;
   const { data, head } = await treeOf(conversation);
   const parent = data.find(({ turn }) => turn === head)?.parent_turn ?? null;
   if (parent === null)
@@ -31,10 +29,29 @@ export async function undo(conversation: Conversation, io: Io): Promise<"done"> 
       EXIT.config,
       `There is no turn before turn ${head}. /new starts a new session with the next question.`,
     );
-  const moved = await moveHead({ session, turn: parent }, connection);
+  return moveTo(parent, conversation, io);
+}
+
+/** `/continue-from`: moves the head to a turn. Changes no file. */
+export const continueFrom = (
+  conversation: Conversation,
+  io: Io,
+  argument: string,
+): Promise<"done"> => moveTo(turnNumber(argument, "/continue-from"), conversation, io);
+
+async function moveTo(turn: number, conversation: Conversation, io: Io): Promise<"done"> {
+  const session = sessionOf(conversation);
+  const { connection, folders } = conversation;
+  const moved = await moveHead({ session, turn }, connection);
   conversation.from = null;
   await printMoved({ session, turn: moved.data.head, folders }, connection, io);
   return "done";
+}
+
+/** The number of a turn that the user typed after `command`. Throws CliError. */
+export function turnNumber(argument: string, command: string): number {
+  if (/^[1-9]\d{0,8}$/.test(argument)) return Number(argument);
+  throw new CliError(EXIT.config, `Turns are numbers from 1: ${command} 2`);
 }
 
 /** `/branch`: the turn and the question that follows it. */

@@ -25,8 +25,8 @@ export type StartTurn = {
   question: string;
   /** Images and files of the question. Omitted if there are none. */
   attachments?: readonly WantedAttachment[];
-  /** The number of the turn to continue; `null` for the head. */
-  parentTurn: number | null;
+  /** The number of the turn to continue; `null` for none. Omitted: the head. */
+  parentTurn?: number | null;
   budget: Budget;
   /** Time limit in ms; `null` for the team's own limit. */
   timeoutMs: number | null;
@@ -45,6 +45,14 @@ export type StartTurn = {
    * start is a new turn.
    */
   startId?: string;
+};
+
+/**
+ * A turn that asks the question of turn `repeats` again: with its attachments and contexts, after
+ * the same turn.
+ */
+export type RepeatTurn = Omit<StartTurn, "question" | "attachments" | "parentTurn" | "grants"> & {
+  repeats: number;
 };
 
 /** The number of a started turn. */
@@ -166,7 +174,7 @@ type SessionApi = {
    */
   create(sessionId: string, team: Team, turn: StartTurn): Promise<StartedTurn | StartRefusal>;
   /** Starts another turn. Idempotent per `startId`. */
-  startTurn(turn: StartTurn): Promise<StartedTurn | StartRefusal>;
+  startTurn(turn: StartTurn | RepeatTurn): Promise<StartedTurn | StartRefusal>;
   /** A page of the turns with a number above `after`, in order, and the head. */
   turns(after: number, limit: number): Promise<({ ok: true } & TurnPage) | SessionRefusal>;
   /** Moves the head: the turn that the next turn continues unless it names another. Idempotent. */

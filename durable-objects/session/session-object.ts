@@ -19,6 +19,7 @@ import {
   type DiffPlace,
   type EventPage,
   type PageRequest,
+  type RepeatTurn,
   type SessionObjectApi,
   type StartedTurn,
   type StartRefusal,
@@ -81,7 +82,10 @@ export class SessionObject extends DurableObject<Env> implements SessionObjectAp
     return this.#admission.create(tenant, sessionId, team, turn);
   }
 
-  async startTurn(tenant: string, turn: StartTurn): Promise<StartedTurn | StartRefusal> {
+  async startTurn(
+    tenant: string,
+    turn: StartTurn | RepeatTurn,
+  ): Promise<StartedTurn | StartRefusal> {
     const session = this.#of(tenant);
     return session ? this.#admission.startTurn(session, turn) : NOT_FOUND;
   }

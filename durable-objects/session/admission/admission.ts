@@ -12,7 +12,8 @@ import { contextServices } from "../../shared/context-services";
 import type { Relays } from "../calls/relays";
 import { TeamKeys } from "../calls/team-keys";
 import { attachmentStore, type Session, type SessionMeta } from "../load-session";
-import type { StartedTurn, StartRefusal, StartTurn } from "../session-api";
+import type { RepeatTurn, StartedTurn, StartRefusal, StartTurn } from "../session-api";
+import { repeatedTurn } from "./repeated-turn";
 import { TenantLink } from "./tenant-link";
 import { startOfContexts } from "./start-states";
 import { pinnedContexts } from "./turn-contexts";
@@ -35,7 +36,7 @@ type Options = {
 /** A turn that a user wants to start. `attached`: the attachments of its question. */
 type RequestedTurn = {
   number: number;
-  /** The turn to continue; `null` for the first turn. */
+  /** The turn to continue; `null` for none. */
   parent: number | null;
   turn: StartTurn;
   team: Team;
@@ -115,20 +116,26 @@ export class Admission {
   }
 
   /** Starts another turn of a session. Idempotent per `startId`. */
-  async startTurn(session: Session, turn: StartTurn): Promise<StartedTurn | StartRefusal> {
+  async startTurn(
+    session: Session,
+    requested: StartTurn | RepeatTurn,
+  ): Promise<StartedTurn | StartRefusal> {
     const { env, isErased } = this.#options;
     const { coordinator, facts, queries, tenant } = session;
     const { sessionId, team } = facts;
-    const startedEarlier = this.#startedAs(turn);
+    const startedEarlier = this.#startedAs(requested);
     if (startedEarlier) return startedEarlier;
-    const refusal = turnRefusal(coordinator.state, team.rules, turn);
+    const turn = "repeats" in requested ? repeatedTurn(session.log, requested) : requested;
+    if (turn === null) return { ok: false, code: "turn_not_found" };
+    const parent = parentOfNext(coordinator.state, turn.parentTurn);
+    const { budget } = turn;
+    const refusal = turnRefusal(coordinator.state, team.rules, { parentTurn: parent, budget });
     if (refusal) return refusal;
     const accepted = acceptAttachments(team, turn.attachments ?? [], () => queries.attachments());
     if (!accepted.ok) return accepted;
     const { attached } = accepted;
     const number = coordinator.state.turns + 1;
     const link = new TenantLink(env, tenant, sessionId);
-    const parent = parentOfNext(coordinator.state, turn.parentTurn);
     const start = parent === null ? null : startOfTurn(session.log, parent);
     const grants = turn.grants ?? start?.grants ?? [];
     const requestedTurn = { number, parent, turn, team, attached, tenant, sessionId, grants };
@@ -243,7 +250,7 @@ export class Admission {
   }
 
   /** The turn that an earlier start with the same id started; `null` if there is none. */
-  #startedAs({ startId }: StartTurn): StartedTurn | null {
+  #startedAs({ startId }: Pick<StartTurn, "startId">): StartedTurn | null {
     if (startId === undefined) return null;
     const query = "SELECT turn FROM starts WHERE id = ?";
     const [row] = this.#options.sql.exec<{ turn: number }>(query, startId).toArray();

@@ -36,7 +36,7 @@ type FrozenChanges = {
 
 /** Looks up facts about a session's turns in its log. */
 export type TurnEnds = {
-  /** The number of the turn that this turn continues; `null` for the first turn. */
+  /** The number of the turn that this turn continues; `null` for none. */
   parentOf: (turn: number) => number | null;
   /**
    * The number of the attempt whose final text completed the turn; `null` if the turn runs or did

@@ -18,8 +18,8 @@ type TurnPlan = {
   moves: readonly number[];
   /** How long the user waits before the turn, after the moves. The process may crash meanwhile. */
   pauseMs: number;
-  /** The parent that the request names; `null` if it leaves the parent to the service. */
-  named: number | null;
+  /** The parent that the request names; `null` for none. `undefined`: the service decides. */
+  named: number | null | undefined;
   /** A time limit so short that the turn usually fails; `null` if the turn has the usual one. */
   timeoutMs: number | null;
   /** When the user cancels the turn, after its start; `null` if the user does not. */
@@ -61,7 +61,7 @@ export class TreeUser {
     return {
       moves,
       pauseMs: chance.latency(1, 20_000),
-      named: turn > 1 && chance.is(0.3) ? drawEarlier() : null,
+      named: turn > 1 && chance.is(0.3) ? (chance.is(0.2) ? null : drawEarlier()) : undefined,
       timeoutMs: ends === "failed" ? chance.latency(1, 400) : null,
       cancelAfterMs: ends === "cancelled" && turn < TREE_TURNS ? chance.int(50, 20_000) : null,
       triesAfterMs: Array.from({ length: chance.int(1, 3) }, () => chance.latency(1, 20_000)),
@@ -71,7 +71,7 @@ export class TreeUser {
   /** The parent of the turn's request, as the service chooses it. */
   parentFor({ coordinator }: LiveSession, turn: number): number | null {
     const { named } = this.planOf(turn);
-    this.parents.set(turn, named ?? this.head);
+    this.parents.set(turn, named === undefined ? this.head : named);
     return parentOfNext(coordinator.state, named);
   }
 

@@ -40,7 +40,7 @@ function runTurn(
     type: "turn_requested",
     rules: turn === 1 ? drawTeam(situation) : null,
     question: "Which way leads through the hills?",
-    parentTurn: parentOfNext(shell.state, null),
+    parentTurn: parentOfNext(shell.state, undefined),
     budget: drawBudget(situation),
     timeoutMs:
       features.includes("short_deadline") && chance.is(0.5) ? chance.latency(100, 30_000) : null,

@@ -1,6 +1,6 @@
 import * as z from "zod";
 import { lazy } from "../../async/lazy";
-import type { StartRefusal, StartTurn } from "../../../durable-objects/session/session-api";
+import type { RepeatTurn, StartRefusal, StartTurn } from "../../../durable-objects/session/session-api";
 import { ATTACHMENT_LIMITS } from "../../protocol/attachments";
 import { type TeamRules, unpricedAgents } from "../../protocol/team";
 import {
@@ -8,6 +8,7 @@ import {
   RunRequestSchema,
   type RunResponse,
   RunResponseSchema,
+  type TurnRequest,
   TurnRequestSchema,
 } from "../../protocol/api";
 import { runLinks } from "../../protocol/paths";
@@ -92,7 +93,7 @@ const TURN_OPERATION: Operation = {
   id: "startTurn",
   tag: "Runs",
   summary: "Ask a session the next question",
-  description: `${PARTS_TEXT} Attachments of earlier turns are mentioned to the agents, but not sent again. To send one again, use a part with its \`sha256\` in place of \`data\`.`,
+  description: `${PARTS_TEXT} Attachments of earlier turns are mentioned to the agents, but not sent again. To send one again, use a part with its \`sha256\` in place of \`data\`. \`repeat_turn\` asks the question of a turn again.`,
   request: {
     params: ID,
     headers: IDEMPOTENCY,
@@ -123,7 +124,7 @@ async function createRun(context: Call): Promise<Response> {
   const { team, warnings } = await readTeam(context, body, namesOf(body.question));
   requirePrices(team.rules, body.budget);
   const start = await beginStart(context, key, { question: question.text, warnings });
-  const started = await start.stub.create(start.id, team, toStart(body, question, null));
+  const started = await start.stub.create(start.id, team, toStart(body, question));
   if (!started.ok) {
     await withdrawStart(context, key, start);
     throw startError(started);
@@ -182,10 +183,10 @@ function startError(refusal: StartRefusal): ApiError {
 
 async function createTurn(context: Call): Promise<Response> {
   const { id, stub } = await sessionOf(context);
-  const { body, question, key } = await readTurn(context, stub);
+  const { turn, key } = await readTurn(context, stub);
   const startId = key && (await claimTurn(context, key, id));
   const started = await stub.startTurn({
-    ...toStart(body, question, body.parent_turn ?? null),
+    ...turn,
     ...(startId && { startId }),
   });
   if (!started.ok) throw startError(started);
@@ -203,32 +204,40 @@ async function readTurn(context: Call, stub: SessionStub) {
       TurnRequestSchema,
       MAX_ATTACHMENT_BYTES,
     );
-    return { body, question: await toQuestion(body.question), key: await readKey(context, text) };
+    return { turn: await turnToStart(body), key: await readKey(context, text) };
   } catch (error) {
     if ((await stub.turn(1)).ok) throw error;
     throw notFound("session_not_found");
   }
 }
 
+async function turnToStart(body: TurnRequest): Promise<StartTurn | RepeatTurn> {
+  const { question = "", parent_turn: parentTurn, repeat_turn: repeats } = body;
+  if (repeats !== undefined) return { ...limitsOf(body), repeats };
+  return {
+    ...toStart(body, await toQuestion(question)),
+    ...(parentTurn !== undefined && { parentTurn }),
+  };
+}
+
 type TurnFields = Pick<RunRequest, "budget" | "timeout_seconds" | "contexts" | "context_conflicts">;
 
-function toStart(
-  body: TurnFields,
-  { text, attachments }: Question,
-  parentTurn: number | null,
-): StartTurn {
+const toStart = (body: TurnFields, { text, attachments }: Question): StartTurn => ({
+  question: text,
+  ...(attachments.length > 0 && { attachments }),
+  ...(body.contexts && {
+    grants: body.contexts.map(({ name, permission = "read" }) => ({ name, permission })),
+  }),
+  ...limitsOf(body),
+});
+
+function limitsOf(body: TurnFields): Pick<StartTurn, "budget" | "timeoutMs" | "conflictWinner"> {
   const { max_cost_usd, max_tokens } = body.budget ?? {};
   return {
-    question: text,
-    ...(attachments.length > 0 && { attachments }),
-    parentTurn,
     budget: {
       ...(max_cost_usd === undefined ? {} : { max_cost_usd }),
       ...(max_tokens === undefined ? {} : { max_tokens }),
     },
-    ...(body.contexts && {
-      grants: body.contexts.map(({ name, permission = "read" }) => ({ name, permission })),
-    }),
     ...(body.context_conflicts && { conflictWinner: body.context_conflicts }),
     timeoutMs: body.timeout_seconds === undefined ? null : Math.round(body.timeout_seconds * 1000),
   };

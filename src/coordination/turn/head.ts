@@ -29,10 +29,10 @@ export const headOf = ({ head, turns }: Pick<SessionState, "head" | "turns">): n
   head ?? (turns === 0 ? null : turns);
 
 /**
- * The turn that a new turn continues: the turn that its request names, or else the head. `null` for
- * the first turn of a session.
+ * The turn that a new turn continues, which is `null` for the first turn of a session. `named`: the
+ * turn that the request names; `null` for none; `undefined` leaves it to the head.
  */
 export const parentOfNext = (
   state: Pick<SessionState, "head" | "turns">,
-  named: number | null,
-): number | null => named ?? headOf(state);
+  named: number | null | undefined,
+): number | null => (named === undefined ? headOf(state) : named);

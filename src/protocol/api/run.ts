@@ -124,9 +124,19 @@ export const RunRequestSchema = z
   .meta({ id: "RunRequest" });
 export type RunRequest = z.infer<typeof RunRequestSchema>;
 
+/** Fields that a repeated turn takes from the turn that it repeats. */
+const REPEATED_FIELDS = ["question", "parent_turn", "contexts"] as const;
+
 export const TurnRequestSchema = z
   .strictObject({
-    question,
+    question: question.optional(),
+    repeat_turn: z
+      .int()
+      .min(1)
+      .optional()
+      .describe(
+        "Number of a turn whose question is asked again: with the same attachments and contexts, after the same turn. Replaces `question`, `parent_turn` and `contexts`",
+      ),
     parent_turn: z
       .int()
       .min(1)
@@ -134,6 +144,20 @@ export const TurnRequestSchema = z
       .describe("Number of the turn that this one follows. Omitted: the head of the session"),
     ...limitFields,
     ...contextFields,
+  })
+  .superRefine((request, { addIssue }) => {
+    if (request.repeat_turn === undefined) {
+      if (request.question === undefined)
+        addIssue({ code: "custom", path: ["question"], message: "is required" });
+      return;
+    }
+    for (const field of REPEATED_FIELDS)
+      if (request[field] !== undefined)
+        addIssue({
+          code: "custom",
+          path: [field],
+          message: "cannot be given together with repeat_turn",
+        });
   })
   .meta({ id: "TurnRequest" });
 export type TurnRequest = z.infer<typeof TurnRequestSchema>;

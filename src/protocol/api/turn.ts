@@ -29,7 +29,7 @@ export const TurnSummarySchema = z
     parent_turn: z
       .int()
       .nullable()
-      .describe("Number of the turn that this one follows; `null` for the first turn"),
+      .describe("Number of the turn that this one follows; `null` for the first turn, and for its repetitions"),
     status: TurnStatusSchema,
     question_preview: z.string().describe("Start of the question"),
     started_at: seconds.describe("Time of the start in Unix seconds"),

@@ -32,7 +32,7 @@ export type Phase = "initial_answer" | "enforcement" | "presentation" | "done";
 export type TurnView = {
   /** From 1. */
   number: number;
-  /** Number of the turn that this one follows; `null` for the first turn. */
+  /** Number of the turn that this one follows; `null` for the first turn and its repetitions. */
   parentTurn: number | null;
   question: string;
   /** Omitted if none. */

@@ -54,19 +54,36 @@ describe("the repetition of the last question", () => {
   it.each([
     { name: "does nothing before the first question", state: {}, expected: null },
     {
-      name: "starts a new session if the question was the first of its session",
+      name: "starts a new session if the session was not created",
+      state: { latest: { question: "q", parent: null, turn: null, attachments: [] } },
+      expected: { run: { question: "q", config: "demo", timeout_seconds: 60 } },
+    },
+    {
+      name: "names the turn that asked it, also if it was the first of its session",
       state: {
         session: SESSION,
         latest: { question: "q", parent: null, turn: 1, attachments: [] },
       },
-      expected: { run: { question: "q", config: "demo", timeout_seconds: 60 } },
+      expected: { next: { sessionId: SESSION, body: { repeat_turn: 1, timeout_seconds: 60 } } },
     },
     {
-      name: "starts after the same parent turn",
-      state: { session: SESSION, latest: { question: "q", parent: 2, turn: 5, attachments: [] } },
+      name: "sends a question that was refused after the same turn",
+      state: {
+        session: SESSION,
+        latest: { question: "q", parent: 2, turn: null, attachments: [] },
+      },
       expected: {
         next: { sessionId: SESSION, body: { question: "q", parent_turn: 2, timeout_seconds: 60 } },
       },
+    },
+    {
+      name: "leaves the contexts to the repeated turn",
+      state: {
+        session: SESSION,
+        limits: { contexts: [{ name: "site" }] },
+        latest: { question: "q", parent: 2, turn: 5, attachments: [] },
+      },
+      expected: { next: { sessionId: SESSION, body: { repeat_turn: 5 } } },
     },
   ])("$name", ({ state, expected }) => {
     expect(repeatedTurn(conversation(state))).toEqual(expected);
@@ -91,8 +108,8 @@ describe("an attached file", () => {
     const target = nextTurn(conversation({ team, session: SESSION, attachments }), "q");
     expect(target).toMatchObject({ next: { body: { question: [text, { name: "own.png" }] } } });
   });
-  it.each([null, 2])("is sent again with a repeated question (after turn %s)", (parent) => {
-    const latest = { question: "q", parent, turn: 5, attachments };
+  it.each([null, 2])("is sent again with a refused question (after turn %s)", (parent) => {
+    const latest = { question: "q", parent, turn: null, attachments };
     expect(
       JSON.stringify(repeatedTurn(conversation({ team, session: SESSION, latest }))),
     ).toContain('"name":"own.png"');

@@ -80,6 +80,20 @@ describe("the tree in a conversation", () => {
     expect(screen).toContain(`pull ./site --session ${SESSION} --turn 2 --apply`);
   });
 
+  it("/continue-from moves the head to the turn and prints the pull", async () => {
+    const { screen, posts } = await typed(["/continue-from 2", "And then?"]);
+    expect(posts).toEqual([
+      [HEAD, { turn: 2 }],
+      [turnsPath, { question: "And then?" }],
+    ]);
+    expect(screen).toContain(`pull ./site --session ${SESSION} --turn 2 --apply`);
+  });
+
+  it.each(["/continue-from", "/continue-from x", "/retry x"])("%s does nothing", async (line) => {
+    const { screen, posts } = await typed([line]);
+    expect([screen.includes("Turns are numbers from 1: /"), posts]).toEqual([true, []]);
+  });
+
   it("/undo after --from goes back from that turn, and the next question follows the head", async () => {
     const { posts } = await typed(["/undo", "And then?"], { from: 2 });
     expect(posts).toEqual([
@@ -114,11 +128,14 @@ describe("the tree in a conversation", () => {
     expect([screen.includes("Name a turn and write the question"), posts]).toEqual([true, []]);
   });
 
-  it("/retry repeats the question after the turn that was the head before it", async () => {
-    const { posts } = await typed(["Why not?", "/retry"]);
+  it.each([
+    { name: "repeats the turn that asked the last question", typedLine: "/retry", turn: 1 },
+    { name: "repeats a turn that it names", typedLine: "/retry 3", turn: 3 },
+  ])("/retry $name", async ({ typedLine, turn }) => {
+    const { posts } = await typed(["Why not?", typedLine]);
     expect(posts).toEqual([
       [turnsPath, { question: "Why not?" }],
-      [turnsPath, { question: "Why not?", parent_turn: 3 }],
+      [turnsPath, { repeat_turn: turn }],
     ]);
   });
 

@@ -104,6 +104,25 @@ describe("a request for a turn", () => {
   it.each([0, -1, 1.5, "1"])("with parent_turn %j is refused", (parent_turn) => {
     expect(TurnRequestSchema.safeParse({ question, parent_turn }).success).toBe(false);
   });
+  it("may repeat a turn, with other limits", () => {
+    const request = { repeat_turn: 2, budget: { max_tokens: 9_000 }, timeout_seconds: 60 };
+    expect(TurnRequestSchema.parse(request)).toEqual(request);
+  });
+  it.each([
+    { name: "without a question", body: {}, path: "question" },
+    { name: "that repeats a turn with another question", body: { question }, path: "question" },
+    { name: "that repeats a turn after another turn", body: { parent_turn: 1 }, path: "parent_turn" },
+    {
+      name: "that repeats a turn with other contexts",
+      body: { contexts: [{ name: "site" }] },
+      path: "contexts",
+    },
+    { name: "that repeats turn 0", body: { repeat_turn: 0 }, path: "repeat_turn" },
+  ])("$name is refused, and the error names the field", ({ name, body, path }) => {
+    const repeated = name.startsWith("that repeats") ? { repeat_turn: 2 } : {};
+    const result = TurnRequestSchema.safeParse({ ...repeated, ...body });
+    expect(result.error?.issues.map((issue) => issue.path.join("."))).toEqual([path]);
+  });
   it("cannot choose another team than the session's", () => {
     expect(TurnRequestSchema.safeParse({ question, config: "demo" }).success).toBe(false);
   });
