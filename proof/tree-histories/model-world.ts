@@ -1,5 +1,10 @@
 import { sha256 } from "../../local/sha256";
-import { type Orders, type OrderedEdit, OrdersSchema } from "../../simulated/providers/tree-models";
+import {
+  type Orders,
+  type OrderedEdit,
+  OrdersSchema,
+  shortAnswer,
+} from "../../simulated/providers/tree-models";
 import { FileDiffer } from "../../src/api/sessions/diff/file-differ";
 import { fileChanges } from "../../src/diff/file-changes";
 import type { Diff } from "../../src/protocol/api/diff";
@@ -38,38 +43,93 @@ export type Bug = {
   /** Changes what the service remembers after a move. */
   moved?: (state: State) => State;
   killed?: (state: State) => State;
+  /** The queue after a kill, a removal or an interrupt. The interrupting request is the last. */
+  queue?: Partial<Record<QueueEvent, (ids: string[]) => string[]>>;
+  /** Changes the request by which a turn is repeated. */
+  repeated?: (request: NamedRequest) => NamedRequest;
   diff?: (diff: Diff) => Diff;
 };
+
+type QueueEvent = "killed" | "removed" | "interrupted";
+
+/** A request with its parent: `null` for none; `undefined` leaves it to the service. */
+type NamedRequest = Pick<AskRequest, "question" | "team"> & { named: number | null | undefined };
+
+const NO_REQUEST: NamedRequest = { question: "", named: undefined };
 
 /** A service that behaves as the model predicts, except for its bug. */
 export class ModelWorld implements World {
   readonly context = "site";
   readonly #bug: Bug;
   #state: State = EMPTY;
-  #request: AskRequest = { question: "", parent: null };
+  /** The request whose turn runs, and the requests of all turns. */
+  #request = NO_REQUEST;
+  readonly #requests = new Map<number, NamedRequest>();
+  /** All requests that were sent, and the ids of those that wait. */
+  readonly #sent = new Map<string, NamedRequest>();
+  #queue: string[] = [];
 
   constructor(bug: Bug = {}) {
     this.#bug = bug;
   }
 
-  async start(request: AskRequest): Promise<number> {
-    this.#request = request;
+  async start({ parent, ...request }: AskRequest): Promise<number> {
+    this.#request = { ...request, named: parent };
     return this.#state.turns.length + 1;
   }
 
-  async finish(_turn: number, { ends }: TurnCourse): Promise<AskedTurn> {
-    const { question, parent } = this.#request;
+  async repeat(number: number): Promise<number> {
+    const repeated = turnOf(this.#state, number);
+    const { question } = this.#requests.get(number) ?? NO_REQUEST;
+    const request: NamedRequest = {
+      ...{ question, named: repeated?.parent ?? null },
+      ...(repeated && { team: repeated.team }),
+    };
+    this.#request = this.#bug.repeated?.(request) ?? request;
+    return this.#state.turns.length + 1;
+  }
+
+  async send({ parent, ...request }: AskRequest): Promise<string> {
+    const id = `request ${this.#sent.size + 1}`;
+    this.#sent.set(id, { ...request, named: parent });
+    this.#queue.push(id);
+    return id;
+  }
+
+  async remove(id: string): Promise<boolean> {
+    const isWaiting = this.#queue.includes(id);
+    const left = this.#queue.filter((one) => one !== id);
+    this.#queue = this.#bug.queue?.removed?.(this.#queue) ?? left;
+    return isWaiting;
+  }
+
+  async turnOfSent(id: string): Promise<number> {
+    const place = this.#queue.indexOf(id);
+    if (place < 0) throw new Error(`there is no ${id}`);
+    this.#queue = this.#queue.toSpliced(place, 1);
+    this.#request = this.#sent.get(id) ?? NO_REQUEST;
+    return this.#state.turns.length + 1 + place;
+  }
+
+  async queue(): Promise<readonly string[]> {
+    return this.#queue;
+  }
+
+  async finish(number: number, { ends, killAfterMs, interrupt }: TurnCourse): Promise<AskedTurn> {
+    if (killAfterMs !== null) await this.kill();
+    const interrupting = interrupt ? await this.#interrupt(interrupt) : null;
+    const { question, named, team = null } = this.#request;
+    this.#requests.set(number, this.#request);
     const orders = OrdersSchema.parse(JSON.parse(question.slice(question.indexOf("{"))));
     const known = this.#bug.before?.(this.#state) ?? this.#state;
-    const back = parent === null ? null : known.turns.length - parent;
-    const ask: Ask = { ...this.#askOf(orders), ends, back };
-    const { turn: predicted, stalled } = predictTurn(known, ask, orders.id);
+    const ask: Ask = { ...this.#askOf(orders), ends, team };
+    const { turn: predicted, stalled } = predictTurn(known, { ask, id: orders.id, named });
     const partial = stalled?.slice(0, 40) ?? null;
     const turn = partial === null ? predicted : withPartialText(predicted, partial);
-    const presented = turn.texts.findLast(({ label }) => label !== "agent2.1")?.trees;
+    const presented = turn.texts.findLast(({ text }) => text !== shortAnswer(orders))?.trees;
     const ended = this.#bug.ended?.(turn, presented ?? turn.start) ?? turn;
     this.#state = withTurn(this.#state, ended);
-    const asked = askedTurn(ended, partial);
+    const asked = { ...askedTurn(ended, partial), number, interrupting };
     return this.#bug.asked?.(asked) ?? asked;
   }
 
@@ -91,6 +151,14 @@ export class ModelWorld implements World {
 
   async kill(): Promise<void> {
     this.#state = this.#bug.killed?.(this.#state) ?? this.#state;
+    this.#queue = this.#bug.queue?.killed?.(this.#queue) ?? this.#queue;
+  }
+
+  async #interrupt(request: AskRequest): Promise<string> {
+    const id = await this.send(request);
+    const first = [id, ...this.#queue.slice(0, -1)];
+    this.#queue = this.#bug.queue?.interrupted?.(this.#queue) ?? first;
+    return id;
   }
 
   async tree(): Promise<ShownTree> {
@@ -124,11 +192,11 @@ export class ModelWorld implements World {
     return point;
   }
 
-  #askOf(orders: Orders): Omit<Ask, "ends" | "back"> {
+  #askOf(orders: Orders): Omit<Ask, "ends" | "team"> {
     const { reads, answer, final, rejected } = orders;
     const edits = (list: readonly OrderedEdit[]): Edit[] => list.map((edit) => this.#editOf(edit));
     return {
-      ...{ type: "ask", killAfterMs: null, answer: edits(answer), final: edits(final) },
+      ...{ type: "ask", back: null, killAfterMs: null, answer: edits(answer), final: edits(final) },
       reads: reads.map((absolute) => this.#placeOf(absolute)),
       rejected: rejected && edits(rejected),
     };
@@ -160,6 +228,7 @@ function askedTurn(turn: Turn, partial: string | null): AskedTurn {
     hashes: isCompleted ? hashesOf(end.workspace) : null,
     changes: isCompleted ? hashesOf(new Map(changed)) : null,
     moveDuringTurn: status === "cancelled" ? "turn_running" : null,
+    interrupting: null,
   };
 }
 

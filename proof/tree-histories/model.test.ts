@@ -16,8 +16,9 @@ it(`finds nothing in ${HISTORIES} histories of a service without a bug, which ha
     newWorld: async () => new ModelWorld(),
   });
   expect(figures.failures).toEqual([]);
-  const { turns, branches, moves, diffs, kills } = figures;
-  expect(Math.min(turns, branches, moves, diffs, kills)).toBeGreaterThan(HISTORIES);
+  const { turns, branches, moves, diffs, kills, queued, interrupts, repeats } = figures;
+  expect(Math.min(turns, branches, moves, diffs, kills, queued)).toBeGreaterThan(HISTORIES);
+  expect(Math.min(interrupts, repeats)).toBeGreaterThan(HISTORIES / 6);
 });
 
 const lastCompleted = (bug: Parameters<NonNullable<Bug["before"]>>[0]) =>
@@ -109,6 +110,41 @@ const BUGS: readonly { name: string; bug: Bug; found: string }[] = [
     name: "has another text so far than the model sent",
     bug: { asked: (turn) => ({ ...turn, partial: turn.partial && "Another text" }) },
     found: "the text so far is",
+  },
+  {
+    name: "loses the queue when it is killed",
+    bug: { queue: { killed: () => [] } },
+    found: "it threw",
+  },
+  {
+    name: "keeps a removed question in the queue",
+    bug: { queue: { removed: (ids) => ids } },
+    found: "the queue",
+  },
+  {
+    name: "lets an interrupting question wait behind the queue",
+    bug: { queue: { interrupted: (ids) => ids } },
+    found: "the turn",
+  },
+  {
+    name: "repeats a question after the head",
+    bug: { repeated: (request) => ({ ...request, named: undefined }) },
+    found: "the turn",
+  },
+  {
+    name: "repeats the first question after the turn that asked it",
+    bug: { repeated: (request) => ({ ...request, named: request.named ?? 1 }) },
+    found: "the turn",
+  },
+  {
+    name: "uses the team of the first turn",
+    bug: {
+      before: (state) => ({
+        ...state,
+        turns: state.turns.map((turn) => ({ ...turn, team: state.turns[0]?.team ?? "usual" })),
+      }),
+    },
+    found: "it threw",
   },
   {
     name: "diffs without one of the changed files",

@@ -15,10 +15,15 @@ export type Edit =
   | { kind: "remove"; root: Root; path: string }
   | { kind: "move"; root: Root; path: string; to: string };
 
+/** The same two agents in one or the other order. So their labels have other numbers. */
+export type Team = "usual" | "swapped";
+
 export type Ask = {
   type: "ask";
   /** The turn that the request names as parent; `null` leaves the parent to the service. */
   back: number | null;
+  /** The team that the request names; `null` leaves it to the service. */
+  team: Team | null;
   reads: readonly { root: Root; path: string }[];
   /** Edits of the workspace before the answer. */
   answer: readonly Edit[];
@@ -31,8 +36,29 @@ export type Ask = {
   killAfterMs: number | null;
 };
 
+/**
+ * Questions that are sent before the turn of the first one has ended. They wait in the queue, and
+ * each gets its turn when the turns before it have ended. If a turn fails or is cancelled, the user
+ * resumes the queue.
+ */
+export type Burst = {
+  type: "burst";
+  first: Ask;
+  /** Sent with `on_busy: queue`, in this order. */
+  queued: readonly Ask[];
+  /** The queued question that the user removes while the first turn still stalls; else `null`. */
+  removed: number | null;
+  /** Sent with `on_busy: interrupt` while the first turn stalls; `null` if none. */
+  interrupt: Ask | null;
+};
+
+/** Asks the question of a turn again, after the same turn. */
+export type Repeat = { type: "repeat"; back: number; killAfterMs: number | null };
+
 export type Operation =
   | Ask
+  | Burst
+  | Repeat
   /** Moves the head. */
   | { type: "move"; back: number }
   /** The user edits a file of the folder and pushes the folder. */

@@ -1,6 +1,6 @@
-import type { Ask, History, Operation } from "./operations";
+import type { Ask, Burst, History, Operation } from "./operations";
 import { linesOf } from "./operations";
-import { play, type PlayResult } from "./play";
+import { NOTHING, play, type PlayResult } from "./play";
 import { randomHistory } from "./random-history";
 import type { World } from "./world";
 
@@ -20,6 +20,8 @@ type Campaign = {
   tries: number;
 };
 
+const COUNTED = Object.keys(NOTHING) as (keyof typeof NOTHING)[];
+
 /** Failures after which a campaign ends: shrinking takes long, and they often have one cause. */
 const MOST_FAILURES = 3;
 
@@ -38,15 +40,14 @@ export async function playIn(
 
 /** Plays a random history per seed. Shrinks the failing histories. */
 export async function playSeeds({ seeds, length, newWorld, tries }: Campaign): Promise<Figures> {
-  const total = { histories: 0, turns: 0, branches: 0, moves: 0, diffs: 0, kills: 0 };
+  const total = { histories: 0, ...NOTHING };
   const failures: string[] = [];
   for (const seed of seeds) {
     if (failures.length >= MOST_FAILURES) break;
     const history = randomHistory(seed, length);
     const { problem, ...counts } = await playIn(newWorld, history);
     total.histories += 1;
-    for (const name of ["turns", "branches", "moves", "diffs", "kills"] as const)
-      total[name] += counts[name];
+    for (const name of COUNTED) total[name] += counts[name];
     if (problem)
       failures.push(`seed ${seed}\n${await reportOf(history, problem, { newWorld, tries })}`);
   }
@@ -100,9 +101,11 @@ export async function shrink(
 
 /** The step with one part less. */
 function simplerOf(operation: Operation | undefined): Operation[] {
+  if (operation?.type === "burst") return simplerBursts(operation);
   if (operation?.type !== "ask") return [];
   const changes: Partial<Ask>[] = [
     { killAfterMs: null },
+    { team: null },
     { rejected: null },
     { ends: "completed" },
     { back: null },
@@ -111,6 +114,16 @@ function simplerOf(operation: Operation | undefined): Operation[] {
   const unlike = (change: Partial<Ask>): boolean =>
     JSON.stringify({ ...operation, ...change }) !== JSON.stringify(operation);
   return changes.filter(unlike).map((change) => ({ ...operation, ...change }));
+}
+
+function simplerBursts(burst: Burst): Operation[] {
+  const { first, queued, removed, interrupt } = burst;
+  return [
+    first,
+    ...(interrupt ? [{ ...burst, interrupt: null }] : []),
+    ...(removed === null ? [] : [{ ...burst, removed: null }]),
+    ...(queued.length > 1 ? [{ ...burst, queued: queued.slice(0, -1), removed: null }] : []),
+  ];
 }
 
 /** Seeds from `first`, or from the variable `HISTORY_SEED` to repeat a failure. */

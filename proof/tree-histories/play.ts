@@ -1,8 +1,15 @@
 import { sha256 } from "../../local/sha256";
 import { type OrderedEdit, ordersText } from "../../simulated/providers/tree-models";
 import { beforeFirst, diffProblems } from "./check-diff";
-import type { Ask, Edit, History, Operation, Root } from "./operations";
-import { predictTurn, type PredictedTurn, withPartialText, withTurn } from "./predict-turn";
+import type { Ask, Burst, Edit, History, Operation, Repeat, Root } from "./operations";
+import {
+  namedParent,
+  predictTurn,
+  type PredictedTurn,
+  type Question,
+  withPartialText,
+  withTurn,
+} from "./predict-turn";
 import {
   contentsOf,
   EMPTY,
@@ -15,7 +22,7 @@ import {
   turnBack,
   turnOf,
 } from "./state";
-import type { AskedTurn, World } from "./world";
+import type { AskedTurn, AskRequest, TurnCourse, World } from "./world";
 
 /** What a history did. `problem`: how the world differs from the model; `null` if it does not. */
 export type PlayResult = {
@@ -25,6 +32,16 @@ export type PlayResult = {
   moves: number;
   diffs: number;
   kills: number;
+  /** Turns that waited in a queue, interrupted another turn, or repeated one. */
+  queued: number;
+  interrupts: number;
+  repeats: number;
+};
+
+/** What a history did before its first step. */
+export const NOTHING: Omit<PlayResult, "problem"> = {
+  ...{ turns: 0, branches: 0, moves: 0, diffs: 0, kills: 0 },
+  ...{ queued: 0, interrupts: 0, repeats: 0 },
 };
 
 class Mismatch extends Error {}
@@ -47,11 +64,11 @@ export async function play(history: History, world: World): Promise<PlayResult> 
 }
 
 class Player {
-  readonly played: PlayResult = {
-    ...{ problem: null, turns: 0, branches: 0, moves: 0, diffs: 0, kills: 0 },
-  };
+  readonly played: PlayResult = { problem: null, ...NOTHING };
   #state: State = EMPTY;
   #questions = 0;
+  /** The question of each turn. */
+  readonly #asked = new Map<number, Question>();
 
   constructor(private readonly world: World) {}
 
@@ -59,6 +76,10 @@ class Player {
     switch (operation.type) {
       case "ask":
         return this.#ask(operation);
+      case "burst":
+        return this.#burst(operation);
+      case "repeat":
+        return this.#repeat(operation);
       case "move":
         return this.#move(operation.back);
       case "push":
@@ -75,18 +96,116 @@ class Player {
 
   async #ask(ask: Ask): Promise<void> {
     if (this.#state.uploaded.size === 0) return;
-    this.#questions += 1;
-    const expected = predictTurn(this.#state, ask, this.#questions);
-    const question = this.#questionOf(ask, expected);
-    const number = await this.world.start({ question, parent: expected.named });
-    const asked = await this.world.finish(number, ask);
-    const turn = this.#checkTurn(expected, asked);
-    if (turn.parent !== null && turn.parent !== turn.number - 1) this.played.branches += 1;
-    if (ask.killAfterMs !== null) this.played.kills += 1;
-    this.played.turns += 1;
-    this.#state = withTurn(this.#state, turn);
+    const question = this.#newQuestion(this.#state, ask);
+    const number = await this.world.start(this.#requestOf(this.#state, question));
+    const { turn } = await this.#finish(number, question);
     await this.#checkTree();
-    for (const point of turn.texts) await this.#checkAnswer(point);
+    await this.#checkAnswers([turn]);
+  }
+
+  async #repeat({ back, killAfterMs }: Repeat): Promise<void> {
+    const repeated = turnOf(this.#state, turnBack(this.#state, back));
+    const asked = this.#asked.get(repeated?.number ?? 0);
+    if (!repeated || !asked) return;
+    const ask: Ask = { ...asked.ask, killAfterMs, team: repeated.team };
+    const number = await this.world.repeat(repeated.number);
+    const { turn } = await this.#finish(number, { ask, id: asked.id, named: repeated.parent });
+    this.played.repeats += 1;
+    await this.#checkTree();
+    await this.#checkAnswers([turn]);
+  }
+
+  async #burst({ first, queued, removed, interrupt }: Burst): Promise<void> {
+    if (this.#state.uploaded.size === 0) return;
+    const stalls = first.ends === "cancelled";
+    const running = this.#newQuestion(this.#state, first);
+    const during = withTurn(this.#state, predictTurn(this.#state, running).turn);
+    const waiting = queued.map((ask) => this.#newQuestion(during, ask));
+    const interrupting = stalls && interrupt ? this.#newQuestion(during, interrupt) : null;
+    const removedQuestion = stalls && removed !== null ? waiting[removed] : undefined;
+    const left = waiting.filter((question) => question !== removedQuestion);
+    const requests = this.#requestsOf([running, ...(interrupting ? [interrupting] : []), ...left]);
+    const requestFor = (question: Question): AskRequest =>
+      requests.get(question) ?? this.#requestOf(during, question);
+
+    const number = await this.world.start(requestFor(running));
+    const ids = new Map<Question, string>();
+    for (const question of waiting) ids.set(question, await this.world.send(requestFor(question)));
+    if (removedQuestion)
+      expectSame("a removal", await this.world.remove(ids.get(removedQuestion) ?? ""), true);
+    if (stalls)
+      expectSame(
+        "the queue",
+        await this.world.queue(),
+        left.map((question) => ids.get(question)),
+      );
+    const { asked, turn } = await this.#finish(number, running, {
+      ...first,
+      ...(interrupting && { interrupt: requestFor(interrupting) }),
+    });
+    const turns = [turn];
+    if (interrupting) {
+      if (asked.interrupting === null) throw new Mismatch("the interrupt: nothing was interrupted");
+      const nth = await this.world.turnOfSent(asked.interrupting);
+      turns.push((await this.#finish(nth, interrupting)).turn);
+      this.played.interrupts += 1;
+    }
+    for (const question of left) {
+      const nth = await this.world.turnOfSent(ids.get(question) ?? "");
+      turns.push((await this.#finish(nth, question)).turn);
+      this.played.queued += 1;
+    }
+    expectSame("the queue", await this.world.queue(), []);
+    await this.#checkTree();
+    await this.#checkAnswers(turns);
+  }
+
+  /** A question that is sent in this state. */
+  #newQuestion(state: State, ask: Ask): Question {
+    this.#questions += 1;
+    return { ask, id: this.#questions, named: namedParent(state, ask) };
+  }
+
+  /** The requests for questions whose turns will run in this order. */
+  #requestsOf(questions: readonly Question[]): ReadonlyMap<Question, AskRequest> {
+    const requests = new Map<Question, AskRequest>();
+    let state = this.#state;
+    for (const question of questions) {
+      requests.set(question, this.#requestOf(state, question));
+      state = withTurn(state, predictTurn(state, question).turn);
+    }
+    return requests;
+  }
+
+  /** The request for a question whose turn starts in this state. */
+  #requestOf(state: State, question: Question): AskRequest {
+    const { named } = question;
+    const { team } = question.ask;
+    return {
+      question: this.#textOf(question, predictTurn(state, question)),
+      ...(typeof named === "number" && { parent: named }),
+      ...(team !== null && { team }),
+    };
+  }
+
+  /** Waits for the end of a turn, and compares it with its prediction. */
+  async #finish(
+    number: number,
+    question: Question,
+    course: TurnCourse = question.ask,
+  ): Promise<{ turn: Turn; asked: AskedTurn }> {
+    const asked = await this.world.finish(number, course);
+    const turn = this.#checkTurn(predictTurn(this.#state, question), asked);
+    if (turn.parent !== null && turn.parent !== turn.number - 1) this.played.branches += 1;
+    if (course.killAfterMs !== null) this.played.kills += 1;
+    this.played.turns += 1;
+    this.#asked.set(turn.number, question);
+    this.#state = withTurn(this.#state, turn);
+    return { turn, asked };
+  }
+
+  async #checkAnswers(turns: readonly Turn[]): Promise<void> {
+    for (const { texts } of turns) for (const point of texts) await this.#checkAnswer(point);
   }
 
   /** Compares the text and the files of an answer, or of a final text. */
@@ -99,7 +218,7 @@ class Player {
     expectSame(`the files of ${place}`, sorted(shown.hashes), hashes.sort());
   }
 
-  #questionOf(ask: Ask, { orders }: PredictedTurn): string {
+  #textOf({ ask, id }: Question, { orders }: PredictedTurn): string {
     const edits = (list: readonly Edit[]): OrderedEdit[] =>
       list.map((edit) => {
         const path = this.#absolute(edit.root, edit.kind === "move" ? edit.to : edit.path);
@@ -108,7 +227,7 @@ class Player {
         return { path, from: this.#absolute(edit.root, edit.path) };
       });
     return ordersText({
-      id: this.#questions,
+      id,
       ends: ask.ends === "cancelled" ? "stalled" : ask.ends,
       reads: ask.reads.map(({ root, path }) => this.#absolute(root, path)),
       answer: edits(orders.answer),

@@ -24,17 +24,23 @@ export type PredictedTurn = {
   turn: Turn;
   /** The edits that the files allow. */
   orders: Pick<Ask, "answer" | "final" | "rejected">;
-  /** The turn that the request names; `null` if it names none. */
-  named: number | null;
   /** The whole final text of which a cancelled turn has a part; `null` for other turns. */
   stalled: string | null;
 };
 
-/** The turn that a request starts now. `id`: the number of its question. */
-export function predictTurn(state: State, ask: Ask, id: number): PredictedTurn {
-  const named = ask.back === null ? null : turnBack(state, ask.back);
+/** The turn that a request names as parent; `undefined` if it names none. */
+export const namedParent = (state: State, { back }: Pick<Ask, "back">): number | undefined =>
+  back === null ? undefined : (turnBack(state, back) ?? undefined);
+
+/** A question. `named`: its parent; `null` for none; `undefined` leaves it to the service. */
+export type Question = { id: number; ask: Ask; named: number | null | undefined };
+
+/** The turn that a question starts now. */
+export function predictTurn(state: State, { id, ask, named }: Question): PredictedTurn {
   const number = state.turns.length + 1;
-  const parent = named ?? state.head;
+  const parent = named === undefined ? state.head : named;
+  const team = ask.team ?? turnOf(state, parent)?.team ?? "usual";
+  const [chronicler, witness] = team === "usual" ? ["agent1", "agent2"] : ["agent2", "agent1"];
   const start = startOf(state, parent);
   const shown = shownTo(state, parent, { start, reads: ask.reads });
   const answer = edited(start, ask.answer);
@@ -51,23 +57,23 @@ export function predictTurn(state: State, ask: Ask, id: number): PredictedTurn {
           const isLast = attempt === attempts.length;
           const answered = { workspace: answer.after.workspace, context: start.context };
           const final: Point = {
-            ...{ ...place, attempt, label: "agent1.final" },
+            ...{ ...place, attempt, label: `${chronicler}.final` },
             // The state of the context belongs to the text that completed the turn.
             trees: isLast ? presented : { ...presented, context: start.context },
             text: finalText({ id, attempt }, { ...shown, reads: [] }),
           };
           return [
             {
-              ...{ ...place, attempt, label: "agent1.1", trees: answered },
+              ...{ ...place, attempt, label: `${chronicler}.1`, trees: answered },
               text: answerText({ id }, shown),
             },
-            { ...place, attempt, label: "agent2.1", trees: start, text: shortAnswer({ id }) },
+            { ...place, attempt, label: `${witness}.1`, trees: start, text: shortAnswer({ id }) },
             ...(isLast && status === "cancelled" ? [] : [final]),
           ];
         });
   const result = status === "completed" ? texts.at(-1) : undefined;
   const turn: Turn = {
-    ...{ number, parent, status, start, texts, uploaded: state.uploaded },
+    ...{ number, parent, team, status, start, texts, uploaded: state.uploaded },
     end: result?.trees ?? start,
     answer: result?.text ?? null,
     read: readOf(ask, id, result?.text ?? null, [...(rejected?.done ?? []), ...final.done]),
@@ -75,7 +81,6 @@ export function predictTurn(state: State, ask: Ask, id: number): PredictedTurn {
   return {
     turn,
     orders: { answer: answer.done, final: final.done, rejected: rejected?.done ?? null },
-    named,
     stalled: status === "cancelled" ? stalledText({ id }) : null,
   };
 }

@@ -1,5 +1,5 @@
 import { Chance } from "../../simulated/chance";
-import type { Ask, Edit, History, Operation, Root } from "./operations";
+import type { Ask, Burst, Edit, History, Operation, Root } from "./operations";
 
 const WORKSPACE = ["a.txt", "b.txt", "notes/c.txt", "notes/d.txt"];
 const TEAM = ["team/x.txt", "team/y.txt", "team/deep/z.txt"];
@@ -23,10 +23,16 @@ class Draw {
 
   operation(): Operation {
     const { chance } = this;
-    const type = chance.weighted({ ask: 8, move: 2.5, push: 2, diff: 4, parent: 1, kill: 0.6 });
+    const type = chance.weighted({
+      ...{ ask: 7, burst: 1.2, repeat: 1, move: 2.5, push: 2, diff: 4, parent: 1, kill: 0.6 },
+    });
     switch (type) {
       case "ask":
         return this.ask();
+      case "burst":
+        return this.#burst();
+      case "repeat":
+        return { type, back: chance.int(0, 5), killAfterMs: this.#killAfterMs() };
       case "move":
         return { type, back: chance.int(0, 5) };
       case "push":
@@ -59,8 +65,30 @@ class Draw {
       final: edits(3, () => this.#edit(this.#root())),
       rejected: chance.is(0.2) ? edits(2, () => this.#edit(this.#root())) : null,
       ends: chance.weighted({ completed: 10, failed: 2, cancelled: 3 }),
-      killAfterMs: chance.is(0.15) ? chance.int(0, KILLED_WITHIN_MS) : null,
+      killAfterMs: this.#killAfterMs(),
+      team: chance.is(0.15) ? chance.pick(["usual", "swapped"]) : null,
     };
+  }
+
+  /**
+   * Only a turn that stalls still runs when several questions have been sent. With another first
+   * turn, the queue could be held before the second one is sent, which would then start first.
+   */
+  #burst(): Burst {
+    const { chance } = this;
+    const first = this.ask();
+    const count = first.ends === "cancelled" ? chance.int(1, 3) : 1;
+    return {
+      type: "burst",
+      first,
+      queued: Array.from({ length: count }, () => this.ask()),
+      removed: chance.is(0.3) ? chance.int(0, count - 1) : null,
+      interrupt: chance.is(0.4) ? this.ask() : null,
+    };
+  }
+
+  #killAfterMs(): number | null {
+    return this.chance.is(0.15) ? this.chance.int(0, KILLED_WITHIN_MS) : null;
   }
 
   #root(): Root {

@@ -20,6 +20,13 @@ import {
   TurnListSchema,
 } from "../../src/protocol/api/listings";
 import { ioWithoutUser } from "../../tests/cli/commands/terminal";
+import {
+  type Queue,
+  QueuedResponseSchema,
+  QueuedTurnSchema,
+  QueueSchema,
+} from "../../src/protocol/api/queue";
+import type { Team } from "./operations";
 import type { Files } from "./state";
 import type {
   AnswerPlace,
@@ -33,6 +40,8 @@ import type {
 
 const ENDS_WITHIN_MS = 60_000;
 const POLL_MS = 20;
+/** Begins the id of a request that was not queued. The number of its turn follows. */
+const STARTED = "turn ";
 /** The first token of a text that stalls. */
 const FIRST_TOKEN = "Unfi";
 
@@ -70,31 +79,63 @@ export class ServiceWorld implements World {
     return new ServiceWorld(runtime, await mkdtemp(path.join(tmpdir(), "tree-")));
   }
 
-  async start({ question, parent }: AskRequest): Promise<number> {
-    const { status, json } =
+  async start(request: AskRequest): Promise<number> {
+    const { question, team = "usual" } = request;
+    const started =
       this.#session === ""
-        ? await this.#send("/api/runs", { question, config: this.#config() })
-        : await this.#send(`${this.#path}/turns`, {
-            ...{ question, ...(parent !== null && { parent_turn: parent }) },
-          });
-    if (status !== 202)
-      throw new Error(`the turn was answered with ${status}: ${JSON.stringify(json)}`);
-    const run = RunResponseSchema.parse(json);
+        ? await this.#startAt("/api/runs", { question, config: this.#config(team) })
+        : await this.#startAt(`${this.#path}/turns`, this.#bodyOf(request));
+    const run = RunResponseSchema.parse(started);
     this.#session = run.session_id;
     return run.turn;
   }
 
-  async finish(turn: number, { ends, killAfterMs }: TurnCourse): Promise<AskedTurn> {
+  async repeat(turn: number): Promise<number> {
+    const started = await this.#startAt(`${this.#path}/turns`, { repeat_turn: turn });
+    return RunResponseSchema.parse(started).turn;
+  }
+
+  async send(request: AskRequest): Promise<string> {
+    return this.#sendBusy(request, "queue");
+  }
+
+  async remove(id: string): Promise<boolean> {
+    const { status } = await this.#send(`${this.#path}/queue/${id}`, null, "DELETE");
+    return status === 204;
+  }
+
+  async turnOfSent(id: string): Promise<number> {
+    if (id.startsWith(STARTED)) return Number(id.slice(STARTED.length));
+    const giveUpAt = performance.now() + ENDS_WITHIN_MS;
+    while (performance.now() < giveUpAt) {
+      const { json } = await this.#send(`${this.#path}/queue/${id}`);
+      const { turn } = QueuedTurnSchema.parse(json);
+      if (turn !== null) return turn;
+      if ((await this.#queue()).held !== null)
+        await this.#send(`${this.#path}/queue/resume`, {}, "POST");
+      await sleep(POLL_MS);
+    }
+    throw new Error(`${id} got no turn: ${JSON.stringify(await this.#queue())}`);
+  }
+
+  async queue(): Promise<readonly string[]> {
+    return (await this.#queue()).data.map(({ id }) => id);
+  }
+
+  async finish(turn: number, course: TurnCourse): Promise<AskedTurn> {
+    const { ends, killAfterMs } = course;
     if (killAfterMs !== null) {
       await sleep(killAfterMs);
       await this.kill();
     }
-    const moveDuringTurn = ends === "cancelled" ? await this.#cancel(turn) : null;
+    const stopped = ends === "cancelled" ? await this.#stop(turn, course) : null;
     const ended = await this.#end(turn);
     const isCompleted = ended.status === "completed";
     return {
       ...{ number: turn, parent: ended.parent_turn, status: ended.status },
-      ...{ answer: ended.answer, partial: ended.partial?.text ?? null, moveDuringTurn },
+      ...{ answer: ended.answer, partial: ended.partial?.text ?? null },
+      moveDuringTurn: stopped?.moved ?? null,
+      interrupting: stopped?.interrupting ?? null,
       hashes: isCompleted ? await this.#hashes(`${this.#path}/turns/${turn}/files`) : null,
       changes: isCompleted ? await this.#changes(turn) : null,
     };
@@ -153,8 +194,38 @@ export class ServiceWorld implements World {
     return `/api/sessions/${this.#session}`;
   }
 
-  #config(): object {
-    const agents = ["chronicler", "witness"].map((model) => ({
+  /** Starts a turn. Returns the response. */
+  async #startAt(place: string, body: object): Promise<unknown> {
+    const { status, json } = await this.#send(place, body);
+    if (status !== 202)
+      throw new Error(`the turn was answered with ${status}: ${JSON.stringify(json)}`);
+    return json;
+  }
+
+  /** The id of the queued request, or of the turn that it started because none was running. */
+  async #sendBusy(request: AskRequest, onBusy: "queue" | "interrupt"): Promise<string> {
+    const body = { ...this.#bodyOf(request), on_busy: onBusy };
+    const started = await this.#startAt(`${this.#path}/turns`, body);
+    const queued = QueuedResponseSchema.safeParse(started);
+    if (queued.success) return queued.data.queued.id;
+    return `${STARTED}${RunResponseSchema.parse(started).turn}`;
+  }
+
+  async #queue(): Promise<Queue> {
+    return QueueSchema.parse((await this.#send(`${this.#path}/queue`)).json);
+  }
+
+  #bodyOf({ question, parent, team }: AskRequest): object {
+    return {
+      question,
+      ...(parent !== undefined && { parent_turn: parent }),
+      ...(team && { config: this.#config(team) }),
+    };
+  }
+
+  #config(team: Team): object {
+    const models = team === "usual" ? ["chronicler", "witness"] : ["witness", "chronicler"];
+    const agents = models.map((model) => ({
       id: model,
       backend: {
         ...{ type: "chatcompletion", base_url: this.#runtime.providers.baseUrl },
@@ -170,16 +241,20 @@ export class ServiceWorld implements World {
     };
   }
 
-  /** Tries to move the head in the middle of the final text, then cancels the turn. */
-  async #cancel(turn: number): Promise<string> {
+  /** Tries to move the head in the middle of the final text, then ends the turn. */
+  async #stop(
+    turn: number,
+    { interrupt }: TurnCourse,
+  ): Promise<{ moved: string; interrupting: string | null }> {
     const giveUpAt = performance.now() + ENDS_WITHIN_MS;
     while (!(await this.#isStalled(turn))) {
       if (performance.now() > giveUpAt) throw new Error(`turn ${turn} has no text yet`);
       await sleep(POLL_MS);
     }
-    const moved = await this.move(1);
+    const moved = String(await this.move(1));
+    if (interrupt) return { moved, interrupting: await this.#sendBusy(interrupt, "interrupt") };
     await this.#send(`${this.#path}/cancel`, {});
-    return String(moved);
+    return { moved, interrupting: null };
   }
 
   /** Whether the log has a text of the latest call. A call from before a kill does not count. */
@@ -217,15 +292,20 @@ export class ServiceWorld implements World {
   }
 
   /** Sends a request over a new connection, because a kill breaks open connections. */
-  async #send(place: string, body?: object): Promise<{ status: number; json: unknown }> {
+  async #send(
+    place: string,
+    body: object | null = null,
+    method = body ? "POST" : "GET",
+  ): Promise<{ status: number; json: unknown }> {
     const client = new Client({
       server: this.#runtime.service.url,
       headers: { connection: "close" },
     });
     const { status, bytes } = await client.receive({
-      ...{ method: body ? "POST" : "GET", path: place },
+      ...{ method, path: place },
       ...(body ? { json: body } : {}),
     });
-    return { status, json: JSON.parse(new TextDecoder().decode(bytes)) };
+    const text = new TextDecoder().decode(bytes);
+    return { status, json: text === "" ? null : JSON.parse(text) };
   }
 }

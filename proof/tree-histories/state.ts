@@ -1,5 +1,5 @@
 import { contentsMark, type ReadTurn } from "../../simulated/providers/tree-models";
-import type { Edit } from "./operations";
+import type { Edit, Team } from "./operations";
 
 /**
  * What a session should have, by the rules of the guides. Nothing here uses code of the service.
@@ -29,6 +29,7 @@ export type Status = "completed" | "failed" | "cancelled";
 export type Turn = {
   number: number;
   parent: number | null;
+  team: Team;
   status: Status;
   /** The files at its start, and those that a later turn starts with. */
   start: Trees;

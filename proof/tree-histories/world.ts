@@ -1,12 +1,15 @@
 import type { Diff } from "../../src/protocol/api/diff";
-import type { Ask } from "./operations";
+import type { Ask, Team } from "./operations";
 import type { Files, Status } from "./state";
 
-/** A request for a turn. `parent`: the turn that it names; `null` if it names none. */
-export type AskRequest = { question: string; parent: number | null };
+/** A request for a turn. Each field that is omitted is left to the service. */
+export type AskRequest = { question: string; parent?: number; team?: Team };
 
-/** What happens to a turn after its start. */
-export type TurnCourse = Pick<Ask, "ends" | "killAfterMs">;
+/**
+ * What happens to a turn after its start. `interrupt`: the request that cancels the turn, in place
+ * of a cancel; only for a turn that ends so.
+ */
+export type TurnCourse = Pick<Ask, "ends" | "killAfterMs"> & { interrupt?: AskRequest };
 
 /**
  * A turn that has ended. `partial`: the text so far of a cancelled turn, else `null`. `hashes`: of
@@ -23,6 +26,8 @@ export type AskedTurn = {
   changes: ReadonlyMap<string, string | null> | null;
   /** The code that refused a move of the head during the turn; `null` if none was tried. */
   moveDuringTurn: string | null;
+  /** The id of the request that interrupted the turn; `null` if none did. */
+  interrupting: string | null;
 };
 
 /** An answer or a final text of an attempt, and the hashes of its files by path. */
@@ -41,6 +46,16 @@ export type World = {
   readonly context: string;
   /** Starts a turn. Returns its number. */
   start(request: AskRequest): Promise<number>;
+  /** Starts a turn that asks the question of a turn again. Returns its number. */
+  repeat(turn: number): Promise<number>;
+  /** Sends a request with `on_busy: queue`. Returns an id of the request. */
+  send(request: AskRequest): Promise<string>;
+  /** Removes a request from the queue. Returns whether it was there. */
+  remove(id: string): Promise<boolean>;
+  /** Waits for the turn of a sent request. If the queue is held, resumes it. Returns its number. */
+  turnOfSent(id: string): Promise<number>;
+  /** The ids of the requests in the queue, in the order in which they will start. */
+  queue(): Promise<readonly string[]>;
   /** Kills the service or cancels the turn if its course says so, and waits for the turn's end. */
   finish(turn: number, course: TurnCourse): Promise<AskedTurn>;
   answer(place: AnswerPlace): Promise<ShownAnswer>;

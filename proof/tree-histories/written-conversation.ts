@@ -1,9 +1,9 @@
 import type { Ask, Edit, History, Operation, Root } from "./operations";
 
-/** A conversation of 20 turns, written by hand. Numbers of turns are in comments. */
+/** A conversation of 24 turns, written by hand. Numbers of turns are in comments. */
 
 const ask = (parts: Partial<Ask> = {}): Ask => ({
-  ...{ type: "ask", back: null, reads: [], answer: [], final: [], rejected: null },
+  ...{ type: "ask", back: null, team: null, reads: [], answer: [], final: [], rejected: null },
   ...{ ends: "completed", killAfterMs: null },
   ...parts,
 });
@@ -37,7 +37,12 @@ export const CONVERSATION: History = [
   ask({ reads: reads("a.txt", "b.txt", "user/q.txt"), final: [write("b.txt", 10)] }), // 7
   // 8: the first branch, from turn 2
   ask({ back: 5, reads: reads("a.txt", "notes/c.txt", "team/x.txt", "user/q.txt") }),
-  ask({ final: [write("team/x.txt", 11, "context"), remove("a.txt")], killAfterMs: 150 }), // 9
+  // 9: another team, which the turns that continue it have too
+  ask({
+    team: "swapped",
+    final: [write("team/x.txt", 11, "context"), remove("a.txt")],
+    killAfterMs: 150,
+  }),
   { type: "push", path: "user/p.txt", contents: 12 },
   ask({ reads: reads("a.txt", "user/p.txt"), final: [write("notes/d.txt", 13)] }), // 10
   // 11: the second branch, from turn 5
@@ -59,10 +64,27 @@ export const CONVERSATION: History = [
   { type: "move", back: 10 }, // to turn 5
   ask({ final: [remove("team/deep/z.txt", "context"), remove("b.txt")] }), // 16
   { type: "push", path: "user/q.txt", contents: null },
-  ask({ reads: reads("user/q.txt", "b.txt", "team/deep/z.txt") }), // 17
-  ask({ ends: "cancelled", rejected: [write("x.txt", 17)], final: [remove("notes/c.txt")] }), // 18
-  ask({ ends: "failed" }), // 19
-  ask({ reads: reads("notes/c.txt", "x.txt"), final: [write("end.txt", 18)] }), // 20
+  // 17 is interrupted by 18; then 19 follows from the queue. The service is killed with all three.
+  {
+    type: "burst",
+    first: ask({ ends: "cancelled", reads: reads("user/q.txt", "b.txt"), killAfterMs: 150 }),
+    queued: [
+      ask({ reads: reads("between.txt"), final: [write("end.txt", 18)] }),
+      ask({ final: [write("removed.txt", 19)] }),
+    ],
+    removed: 1,
+    interrupt: ask({ final: [write("between.txt", 17)] }),
+  },
+  // 20 is cancelled, so that the queue is held until the user resumes it; 21 fails and holds it too
+  {
+    type: "burst",
+    first: ask({ ends: "cancelled", rejected: [write("x.txt", 20)], final: [remove("end.txt")] }),
+    queued: [ask({ ends: "failed" }), ask({ back: 9, reads: reads("a.txt", "x.txt", "end.txt") })],
+    removed: null,
+    interrupt: null,
+  },
+  { type: "repeat", back: 3, killAfterMs: 100 }, // 23 asks the question of 19 again
+  { type: "repeat", back: 22, killAfterMs: null }, // 24 asks that of turn 1, without a parent
   { type: "kill" },
   // Points of all turns and attempts, with those of other branches and with their parents.
   ...Array.from(
@@ -75,4 +97,4 @@ export const CONVERSATION: History = [
 ];
 
 /** Number of turns of the conversation. */
-export const TURNS = CONVERSATION.filter(({ type }) => type === "ask").length;
+export const TURNS = 24;
