@@ -20,7 +20,7 @@ const EditSchema = z.object({
 export type OrderedEdit = z.infer<typeof EditSchema>;
 
 export const OrdersSchema = z.object({
-  /** Number of the question. No other question of the session has it. */
+  /** Number of the question. In a session, only a repetition has the same number. */
   id: z.number(),
   /**
    * `failed`: the provider refuses every request. `stalled`: the presenter makes its edits, sends a
