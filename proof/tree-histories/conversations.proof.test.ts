@@ -24,7 +24,7 @@ afterAll(() => runtime?.stop());
 const newWorld = () => ServiceWorld.create(runtime);
 
 it(
-  `a written conversation of ${TURNS} turns agrees with the model of the tree, with kills",
+  `a written conversation of ${TURNS} turns agrees with the model of the tree, with kills`,
   async () => {
     const played = await playIn(newWorld, CONVERSATION);
     expect(played).toEqual({

@@ -144,7 +144,7 @@ const BUGS: readonly { name: string; bug: Bug; found: string }[] = [
         turns: state.turns.map((turn) => ({ ...turn, team: state.turns[0]?.team ?? "usual" })),
       }),
     },
-    found: "it threw",
+    found: "the text",
   },
   {
     name: "diffs without one of the changed files",

@@ -95,12 +95,13 @@ export async function shrink(
     for (let at = smallest.length - size; at >= 0; at -= size)
       await attempt(smallest.toSpliced(at, size));
   for (let at = smallest.length - 1; at >= 0; at -= 1)
-    for (const simpler of simplerOf(smallest[at])) await attempt(smallest.with(at, simpler));
+    for (const simpler of simplerOf(smallest[at]))
+      await attempt(smallest.toSpliced(at, 1, ...simpler));
   return smallest;
 }
 
-/** The step with one part less. */
-function simplerOf(operation: Operation | undefined): Operation[] {
+/** The step with one part less; or the questions of a burst, each as a step. */
+function simplerOf(operation: Operation | undefined): Operation[][] {
   if (operation?.type === "burst") return simplerBursts(operation);
   if (operation?.type !== "ask") return [];
   const changes: Partial<Ask>[] = [
@@ -113,16 +114,18 @@ function simplerOf(operation: Operation | undefined): Operation[] {
   ];
   const unlike = (change: Partial<Ask>): boolean =>
     JSON.stringify({ ...operation, ...change }) !== JSON.stringify(operation);
-  return changes.filter(unlike).map((change) => ({ ...operation, ...change }));
+  return changes.filter(unlike).map((change) => [{ ...operation, ...change }]);
 }
 
-function simplerBursts(burst: Burst): Operation[] {
+function simplerBursts(burst: Burst): Operation[][] {
   const { first, queued, removed, interrupt } = burst;
+  const asks = [first, ...(interrupt ? [interrupt] : []), ...queued];
   return [
-    first,
-    ...(interrupt ? [{ ...burst, interrupt: null }] : []),
-    ...(removed === null ? [] : [{ ...burst, removed: null }]),
-    ...(queued.length > 1 ? [{ ...burst, queued: queued.slice(0, -1), removed: null }] : []),
+    ...asks.map((ask) => [ask]),
+    asks,
+    ...(interrupt ? [[{ ...burst, interrupt: null }]] : []),
+    ...(removed === null ? [] : [[{ ...burst, removed: null }]]),
+    ...(queued.length > 1 ? [[{ ...burst, queued: queued.slice(0, -1), removed: null }]] : []),
   ];
 }
 

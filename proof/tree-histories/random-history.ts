@@ -76,7 +76,8 @@ class Draw {
    */
   #burst(): Burst {
     const { chance } = this;
-    const first = this.ask();
+    const ends = chance.weighted({ cancelled: 4, completed: 2, failed: 1 });
+    const first: Ask = { ...this.ask(), ends };
     const count = first.ends === "cancelled" ? chance.int(1, 3) : 1;
     return {
       type: "burst",

@@ -295,7 +295,7 @@ export class ServiceWorld implements World {
   async #send(
     place: string,
     body: object | null = null,
-    method = body ? "POST" : "GET",
+    method: "DELETE" | "GET" | "POST" = body ? "POST" : "GET",
   ): Promise<{ status: number; json: unknown }> {
     const client = new Client({
       server: this.#runtime.service.url,

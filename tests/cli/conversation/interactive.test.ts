@@ -199,9 +199,10 @@ describe("a conversation at a terminal", () => {
     await user.exitCode();
     const agents = [{ id: "agent", backend: { model: "claude-sonnet-5-5" } }];
     const posts = service.requests.filter(({ method }) => method === "POST");
-    expect(posts.map(({ path, body }) => [path, JSON.parse(body)])).toEqual(
-      Array(2).fill(["/api/runs", { question: "why?", config: { agents } }]),
-    );
+    expect(posts.map(({ path, body }) => [path, JSON.parse(body)])).toEqual([
+      ["/api/runs", { question: "why?", config: { agents } }],
+      [turnsPath, { repeat_turn: 1 }],
+    ]);
   });
 
   it("repeats an earlier question with the arrow keys", async () => {
