@@ -39,6 +39,8 @@ export type ConverseOptions = {
   output: OutputOptions;
   /** The session that the conversation continues. Omitted: the first question starts one. */
   continuation?: Continuation;
+  /** Another team for the first question, in the form of the API. */
+  teamOfNext?: TeamChoice["request"];
   /** Attachments of the first question, in addition to those of the team. */
   attachments?: readonly QuestionPart[];
   /** The folders of `--with`, and all folders that were pushed. */
@@ -62,6 +64,7 @@ export async function converse(
     session: continuation?.session ?? null,
     from: continuation?.from ?? null,
     latest: continuation ? await latestQuestion(continuation.session, connection) : null,
+    ...(options.teamOfNext && { teamOfNext: options.teamOfNext }),
     attachments,
     requested,
     folders,
@@ -165,11 +168,11 @@ async function dispatch(text: string, conversation: Conversation, io: Io): Promi
 async function askNext(text: string, from: number | null, { conversation, io }: Stage) {
   const question = toQuestion(text);
   const target = nextTurn({ ...conversation, from }, question);
-  const { session, attachments, connection } = conversation;
+  const { session, attachments, connection, teamOfNext: team = {} } = conversation;
   // read before the question: if its response is lost, its own turn may already be the head
   const parent = session === null ? null : (from ?? (await headTurn(session, connection)));
   conversation.attachments = [];
-  await runTurn(target, { question, parent, attachments }, { conversation, io });
+  await runTurn(target, { question, parent, attachments, team }, { conversation, io });
 }
 type Stage = { conversation: Conversation; io: Io };
 
@@ -187,8 +190,8 @@ async function askAgain(conversation: Conversation, io: Io): Promise<void> {
   const target = repeatedTurn(conversation);
   if (target === null || conversation.latest === null)
     throw new CliError(EXIT.config, "No question was asked yet.");
-  const { question, parent, attachments } = conversation.latest;
-  await runTurn(target, { question, parent, attachments }, { conversation, io });
+  const { turn: _, ...question } = conversation.latest;
+  await runTurn(target, question, { conversation, io });
 }
 
 /** Asks the question that conflicts refused, once more. This side wins. */
@@ -222,6 +225,7 @@ async function runTurn(
   );
   printPullCommands(folders, place, connection, io);
   conversation.session = place.sessionId;
+  delete conversation.teamOfNext;
   conversation.from = null;
   conversation.latest = { ...question, turn: place.turn };
 }

@@ -8,6 +8,7 @@ import {
   RunRequestSchema,
   type RunResponse,
   RunResponseSchema,
+  type TurnRequest,
   TurnRequestSchema,
 } from "../../protocol/api";
 import { runLinks } from "../../protocol/paths";
@@ -53,6 +54,9 @@ const BODY_CODES = [
   "body_too_large",
   "unsupported_media_type",
   "request_invalid",
+  "config_invalid",
+  "unknown_team",
+  "overrides_invalid",
   "price_unknown",
   "budget_too_small",
   "context_missing",
@@ -84,7 +88,7 @@ const RUN_OPERATION: Operation = {
     body: { "application/json": { schema: RunRequestSchema, example: RUN_REQUEST } },
   },
   responses: START_RESPONSES,
-  codes: [...BODY_CODES, "config_invalid", "unknown_team", "session_not_found"],
+  codes: [...BODY_CODES, "session_not_found"],
   handle: createRun,
 };
 
@@ -92,7 +96,7 @@ const TURN_OPERATION: Operation = {
   id: "startTurn",
   tag: "Runs",
   summary: "Ask a session the next question",
-  description: `${PARTS_TEXT} Attachments of earlier turns are mentioned to the agents, but not sent again. To send one again, use a part with its \`sha256\` in place of \`data\`.`,
+  description: `The turn uses the team of the turn that it follows, unless the request names another team. ${PARTS_TEXT} Attachments of earlier turns are mentioned to the agents, but not sent again. To send one again, use a part with its \`sha256\` in place of \`data\`.`,
   request: {
     params: ID,
     headers: IDEMPOTENCY,
@@ -121,14 +125,16 @@ async function createRun(context: Call): Promise<Response> {
   const question = await toQuestion(body.question);
   const { readTeam } = await teamReader();
   const { team, warnings } = await readTeam(context, body, namesOf(body.question));
-  requirePrices(team.rules, body.budget);
+  // Overrides may give an agent another model; then the session checks the prices.
+  if (!body.overrides) requirePrices(team.rules, body.budget);
   const start = await beginStart(context, key, { question: question.text, warnings });
   const started = await start.stub.create(start.id, team, toStart(body, question, null));
   if (!started.ok) {
     await withdrawStart(context, key, start);
     throw startError(started);
   }
-  return confirmAndRespond(context, start, started.turn);
+  const given = [...start.warnings, ...(started.warnings ?? [])];
+  return confirmAndRespond(context, { ...start, warnings: given }, started.turn);
 }
 
 /**
@@ -150,6 +156,8 @@ function startError(refusal: StartRefusal): ApiError {
     case "attachments_too_large":
     case "attachment_refused":
       return attachmentError(refusal);
+    case "overrides_invalid":
+      return overridesError(refusal.problems);
     case "price_unknown":
       return priceError(refusal);
     case "budget_too_small":
@@ -180,16 +188,24 @@ function startError(refusal: StartRefusal): ApiError {
   }
 }
 
+function overridesError(problems: readonly Fault[]): ApiError {
+  const [first] = problems;
+  const rest = problems.length > 1 ? ` (and ${problems.length - 1} more)` : "";
+  return new ApiError("overrides_invalid", `${first?.detail}${rest}`, { errors: problems });
+}
+
 async function createTurn(context: Call): Promise<Response> {
   const { id, stub } = await sessionOf(context);
-  const { body, question, key } = await readTurn(context, stub);
+  const { body, question, parsed, key } = await readTurn(context, stub);
   const startId = key && (await claimTurn(context, key, id));
   const started = await stub.startTurn({
     ...toStart(body, question, body.parent_turn ?? null),
+    ...(parsed && { team: parsed.team }),
     ...(startId && { startId }),
   });
   if (!started.ok) throw startError(started);
-  return respond(context, { id, stub, turn: started.turn, warnings: [] });
+  const warnings = [...(parsed?.warnings ?? []), ...(started.warnings ?? [])];
+  return respond(context, { id, stub, turn: started.turn, warnings });
 }
 
 /**
@@ -203,14 +219,26 @@ async function readTurn(context: Call, stub: SessionStub) {
       TurnRequestSchema,
       MAX_ATTACHMENT_BYTES,
     );
-    return { body, question: await toQuestion(body.question), key: await readKey(context, text) };
+    const question = await toQuestion(body.question);
+    const key = await readKey(context, text);
+    return { body, question, parsed: await teamOf(context, body), key };
   } catch (error) {
     if ((await stub.turn(1)).ok) throw error;
     throw notFound("session_not_found");
   }
 }
 
-type TurnFields = Pick<RunRequest, "budget" | "timeout_seconds" | "contexts" | "context_conflicts">;
+/** The team that a request for a turn brings; `null` if it brings none. */
+async function teamOf(context: Call, body: TurnRequest) {
+  if (body.config === undefined && body.config_yaml === undefined) return null;
+  const { readTeam } = await teamReader();
+  return readTeam(context, body, namesOf(body.question));
+}
+
+type TurnFields = Pick<
+  RunRequest,
+  "budget" | "timeout_seconds" | "contexts" | "context_conflicts" | "overrides"
+>;
 
 function toStart(
   body: TurnFields,
@@ -230,6 +258,7 @@ function toStart(
       grants: body.contexts.map(({ name, permission = "read" }) => ({ name, permission })),
     }),
     ...(body.context_conflicts && { conflictWinner: body.context_conflicts }),
+    ...(body.overrides && { overrides: body.overrides }),
     timeoutMs: body.timeout_seconds === undefined ? null : Math.round(body.timeout_seconds * 1000),
   };
 }
