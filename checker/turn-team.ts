@@ -52,11 +52,14 @@ export const turnTeams: Invariant = {
   }),
 };
 
+const modelIn = (team: TeamRules | null, id: string): string | undefined =>
+  team?.agents.find((agent) => agent.id === id)?.model;
+
 function overridesViolations(started: TurnStart, team: TeamRules | null): string[] {
   const { overrides = {}, overridden_agents: replaced = [] } = started;
   const { agents = [], models = {}, quick, max_new_answers_per_agent: answers } = overrides;
   const ids = (team?.agents ?? []).map(({ id }) => id);
-  const replacements = new Map(replaced.map(({ id, model }) => [id, model]));
+  const replacements = new Set(replaced.map(({ id }) => id));
   return [
     ...unless(overrides.agents?.length !== 0, "no agent takes part in the turn"),
     ...unless(
@@ -68,8 +71,8 @@ function overridesViolations(started: TurnStart, team: TeamRules | null): string
       "an agent that is not in the team gets another model",
     ),
     ...unless(
-      replacements.size === Object.keys(models).length &&
-        Object.entries(models).every(([id, model]) => replacements.get(id) === model),
+      Object.keys(models).every((id) => replacements.has(id)) &&
+        replaced.every(({ id, model }) => model === (models[id] ?? modelIn(team, id))),
       "the turn's agents do not have the models of its overrides",
     ),
     ...unless(

@@ -24,18 +24,12 @@ export const continues = (flags: ContinuationFlags): boolean =>
 
 /** Finds the session that the options name. Throws CliError. */
 export async function findContinuation(
-  flags: ContinuationFlags & TeamFlags,
+  flags: ContinuationFlags,
   connection: Connection,
   io: Pick<Io, "cwd" | "home">,
 ): Promise<Continuation> {
   if (flags.continue && flags.session !== undefined)
     throw new CliError(EXIT.config, "Use only one of --continue and --session.");
-  const { config, model, backend, systemMessage } = flags;
-  if ([config, model, backend, systemMessage].some((flag) => flag !== undefined))
-    throw new CliError(
-      EXIT.config,
-      "A session keeps its team: omit --config, --model, --backend and --system-message, or start a new session.",
-    );
   const session = await findSession(flags.session ?? "last", connection, io);
   return { session, from: flags.from ?? null };
 }

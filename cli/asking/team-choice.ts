@@ -18,6 +18,10 @@ export type TeamFlags = {
   file?: readonly string[] | undefined;
 };
 
+/** Whether the options name a team. */
+export const namesTeam = ({ config, model, backend, systemMessage }: TeamFlags): boolean =>
+  [config, model, backend, systemMessage].some((flag) => flag !== undefined);
+
 /** The chosen team. `request` is its part of the API request. */
 export type TeamChoice = {
   request: Pick<RunRequest, "config" | "config_yaml">;

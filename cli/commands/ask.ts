@@ -3,7 +3,7 @@ import { continues, findContinuation, readAttachments } from "../asking/continua
 import { ask, askDetached, type AskResult, type AskOptions } from "../asking/ask-team";
 import { readQuestion } from "../asking/question";
 import { printPullCommands, shareFolders, type Sharing } from "../asking/shared-folders";
-import { chooseTeam, type TeamChoice } from "../asking/team-choice";
+import { chooseTeam, namesTeam, type TeamChoice } from "../asking/team-choice";
 import { converse } from "../conversation/interactive";
 import { connect, type Connection, type ConnectionFlags } from "../credentials/connection";
 import { CliError, EXIT, type ExitCode } from "../exit-codes";
@@ -25,6 +25,7 @@ import {
   withTeam,
 } from "./flags";
 import { refuseLikelyCommand } from "./likely-commands";
+import { toOverrides } from "./override-flags";
 import { repeatedOptions } from "./repeated-options";
 
 /** `ask`: the default command, so its name may be omitted. */
@@ -83,11 +84,12 @@ async function runAsk(words: string[], flags: AskFlags, io: Io): Promise<ExitCod
     flags.detach === undefined;
   const question = isConversation ? null : await readQuestion(words, io);
   if (continues(flags)) return askOn(question, flags, io);
+  const asked = { ...toLimits(flags), ...toOverrides(flags) };
   const chosen = await chooseTeam(flags, io);
   const connection = await connect(flags, io);
   const sharing = await share({ team: chosen, flags }, connection, io);
   const { team, folders } = sharing;
-  const limits = { ...toLimits(flags), ...sharing.grants };
+  const limits = { ...asked, ...sharing.grants };
   const requested = flags.with ?? [];
   if (question === null)
     return converse({ team, connection, limits, output, requested, folders }, io);
@@ -137,16 +139,21 @@ async function requireRunnable({ request, source }: TeamChoice, context: Connect
 /** Asks the next question of an existing session; `null` opens a conversation that continues it. */
 async function askOn(question: string | null, flags: AskFlags, io: Io): Promise<ExitCode> {
   const output = toOutput(flags);
+  const asked = { ...toLimits(flags), ...toOverrides(flags) };
   const connection = await connect(flags, io);
   // before the push, because a question that cannot be asked must not push anything
   const continuation = await findContinuation(flags, connection, io);
-  const attachments = await readAttachments(flags, io);
-  const { folders, grants } = await share({ team: TEAM_OF_SESSION, flags }, connection, io);
-  const limits = { ...toLimits(flags), ...grants };
+  const another = namesTeam(flags) ? await chooseTeam(flags, io) : null;
+  const attachments = another?.attachments ?? (await readAttachments(flags, io));
+  const sharing = await share({ team: another ?? TEAM_OF_SESSION, flags }, connection, io);
+  const { folders, grants } = sharing;
+  const request = another ? sharing.team.request : {};
+  const limits = { ...asked, ...grants };
   if (question === null) {
-    const team = await chooseTeam({}, io);
+    const team = another ? sharing.team : await chooseTeam({}, io);
     const shared = { requested: flags.with ?? [], folders, winner: flags.conflicts };
-    const options = { team, connection, limits, output, continuation, attachments };
+    const next = { continuation, attachments, ...(another && { teamOfNext: request }) };
+    const options = { team, connection, limits, output, ...next };
     return converse({ ...options, ...shared }, io);
   }
   printAttached(attachments, io);
@@ -154,19 +161,20 @@ async function askOn(question: string | null, flags: AskFlags, io: Io): Promise<
   const body = {
     question: withUploads(question, attachments),
     ...(from === null ? {} : { parent_turn: from }),
+    ...request,
     ...limits,
     ...(flags.conflicts === undefined ? {} : { context_conflicts: flags.conflicts }),
   };
   const options: AskOptions = {
     target: { next: { sessionId, body } },
-    context: connection,
+    context: another ? contextOf(connection, sharing.team) : connection,
     output,
     repetition: { options: repeatedOptions(flags), folders },
   };
   return askAndPull(options, { flags, folders }, io);
 }
 
-/** A next turn has the team of its session. */
+/** A next turn has the team of the turn that it follows, unless the options name another. */
 const TEAM_OF_SESSION: TeamChoice = {
   request: {},
   source: { name: "", text: null },
@@ -190,7 +198,7 @@ const contextOf = (connection: Connection, { source }: TeamChoice): AskOptions["
 });
 
 async function attachToRun(words: string[], flags: AskFlags, io: Io): Promise<ExitCode> {
-  const hasLimits = Object.keys(toLimits(flags)).length > 0;
+  const hasLimits = Object.keys({ ...toLimits(flags), ...toOverrides(flags) }).length > 0;
   const otherFlag =
     flags.config ??
     flags.model ??

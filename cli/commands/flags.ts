@@ -8,6 +8,7 @@ import type { TeamFlags } from "../asking/team-choice";
 import type { ConnectionFlags } from "../credentials/connection";
 import { CliError, EXIT, type ExitCode } from "../exit-codes";
 import type { Io } from "../io";
+import { type OverrideFlags, withOverrides } from "./override-flags";
 import { collect, toSeconds, toServer, toTokens, toUsd } from "./arguments";
 
 /** Options that several commands share. */
@@ -52,7 +53,7 @@ export type LimitFlags = {
 };
 
 export const withTeam = (command: Command): Command =>
-  command
+  withOverrides(command)
     .option("--config <file|name>", "the team: a YAML file, or the name of an included team")
     .option(
       "--model <model>",
@@ -95,6 +96,7 @@ export type AskFlags = ConnectionFlags &
   OutputFlags &
   LimitFlags &
   TeamFlags &
+  OverrideFlags &
   ContinuationFlags & {
     /** The session to watch. */
     attach?: string;
@@ -124,8 +126,8 @@ export function toOutput({
   return { form: forms[0] ?? "answer", file: outputFile ?? null, verbose: verbose ?? false };
 }
 
-/** The limits and contexts of one turn, in the form of the API. */
-export type Limits = Pick<RunRequest, "budget" | "timeout_seconds" | "contexts">;
+/** The limits, overrides and contexts of one turn, in the form of the API. */
+export type Limits = Pick<RunRequest, "budget" | "timeout_seconds" | "contexts" | "overrides">;
 
 export function toLimits(flags: LimitFlags): Limits {
   const usd = flags.maxCost ?? flags.budget;

@@ -22,6 +22,8 @@ export type Conversation = {
   from: number | null;
   /** The latest question; `null` if no question was asked in this session. */
   latest: LatestQuestion | null;
+  /** Another team for the next question of the session, in the form of the API. Omitted if none. */
+  teamOfNext?: TeamChoice["request"];
   /** Attachments of the next question, in addition to those of the team. */
   attachments: readonly QuestionPart[];
   /** The folders of `--with`. Another team gets them too. */
@@ -44,6 +46,8 @@ export type LatestQuestion = {
   /** The turn that first asked the question; `null` until the service has accepted it. */
   turn: number | null;
   attachments: readonly QuestionPart[];
+  /** The team that the question brought, in the form of the API. Omitted if it brought none. */
+  team?: TeamChoice["request"];
 };
 
 /** The session of the conversation. Throws CliError if there is none yet. */
@@ -55,7 +59,7 @@ export function sessionOf({ session }: Conversation): string {
 
 /** The request that asks `question`: the session's next turn, or a new session if there is none. */
 export function nextTurn(
-  { session, from, team, limits, attachments, winner }: Conversation,
+  { session, from, team, teamOfNext, limits, attachments, winner }: Conversation,
   question: string,
 ): AskTarget {
   if (session === null) return firstTurn({ team, limits }, { question, attachments });
@@ -65,6 +69,7 @@ export function nextTurn(
       body: {
         question: withUploads(question, attachments),
         ...(from === null ? {} : { parent_turn: from }),
+        ...teamOfNext,
         ...limits,
         ...(winner === null ? {} : { context_conflicts: winner }),
       },
@@ -79,14 +84,15 @@ export function nextTurn(
  */
 export function repeatedTurn({ session, team, limits, latest }: Conversation): AskTarget | null {
   if (latest === null) return null;
-  const { question, parent, turn, attachments } = latest;
+  const { question, parent, turn, attachments, team: brought = {} } = latest;
   if (session === null) return firstTurn({ team, limits }, { question, attachments });
-  const { contexts: _, ...own } = limits;
+  const { contexts: _, overrides: __, ...own } = limits;
   const body =
     turn === null
       ? {
           question: withUploads(question, attachments),
           ...(parent === null ? {} : { parent_turn: parent }),
+          ...brought,
           ...limits,
         }
       : { repeat_turn: turn, ...own };

@@ -45,6 +45,8 @@ export type ConverseOptions = {
   output: OutputOptions;
   /** The session that the conversation continues. Omitted: the first question starts one. */
   continuation?: Continuation;
+  /** Another team for the first question, in the form of the API. */
+  teamOfNext?: TeamChoice["request"];
   /** Attachments of the first question, in addition to those of the team. */
   attachments?: readonly QuestionPart[];
   /** The folders of `--with`, and all folders that were pushed. */
@@ -68,6 +70,7 @@ export async function converse(
     session: continuation?.session ?? null,
     from: continuation?.from ?? null,
     latest: continuation ? await latestQuestion(continuation.session, connection) : null,
+    ...(options.teamOfNext && { teamOfNext: options.teamOfNext }),
     attachments,
     requested,
     folders,
@@ -171,11 +174,12 @@ async function dispatch(text: string, conversation: Conversation, io: Io): Promi
 async function askNext(text: string, from: number | null, { conversation, io }: Stage) {
   const question = toQuestion(text);
   const target = nextTurn({ ...conversation, from }, question);
-  const { session, attachments, connection } = conversation;
+  const { session, attachments, connection, teamOfNext: team = {} } = conversation;
   // read before the question: if its response is lost, its own turn may already be the head
   const parent = session === null ? null : (from ?? (await headTurn(session, connection)));
   conversation.attachments = [];
-  await runTurn(target, { question, parent, turn: null, attachments }, { conversation, io });
+  const latest = { question, parent, turn: null, attachments, team };
+  await runTurn(target, latest, { conversation, io });
 }
 type Stage = { conversation: Conversation; io: Io };
 
@@ -235,6 +239,7 @@ async function runTurn(
   );
   printPullCommands(folders, place, connection, io);
   conversation.session = place.sessionId;
+  delete conversation.teamOfNext;
   conversation.from = null;
   conversation.latest = { ...question, turn: place.turn };
 }

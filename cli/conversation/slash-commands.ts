@@ -266,6 +266,7 @@ async function startNewSession(conversation: Conversation, io: Io): Promise<Outc
   conversation.from = null;
   conversation.latest = null;
   conversation.refused = null;
+  delete conversation.teamOfNext;
   io.stderr.write("The next question starts a new session.\n");
   return "done";
 }
@@ -287,7 +288,8 @@ async function config(conversation: Conversation, io: Io, argument: string): Pro
 async function useTeam(team: TeamChoice, conversation: Conversation, io: Io): Promise<Outcome> {
   const { requested, connection } = conversation;
   const sharing = await shareFolders({ team, requested }, connection, io);
-  const { contexts: _, ...limits } = conversation.limits;
+  // Overrides name agents of the team before.
+  const { contexts: _, overrides: __, ...limits } = conversation.limits;
   conversation.team = sharing.team;
   conversation.folders = sharing.folders;
   conversation.limits = {

@@ -8,6 +8,7 @@ import {
 import type { SessionFacts, TurnFacts } from "../service/schema";
 import { type Line, segment } from "../terminal/output";
 import { sanitize, toLine } from "../terminal/sanitize";
+import { overrideWords } from "./override-words";
 
 /** Turns and sessions as lines for people. */
 
@@ -42,6 +43,7 @@ export function turnLinesOf(turn: TurnFacts): Line[] {
     ...warningsOf(turn).map((text) => [segment("warning  ", "bad"), segment(toLine(text))]),
     ...(turn.winner === null || turn.error ? [] : [winnerLine(turn)]),
     ...answerLines(turn),
+    ...teamLines(turn),
     fact("tokens", tokenWords(turn.usage, turn.reserved_tokens)),
     fact("cost", formatCost(turn.cost_usd, turn.cost_usd_known)),
   ];
@@ -101,6 +103,12 @@ function answerLines({ attempts }: TurnFacts): Line[] {
   return labels.length === 0
     ? []
     : [fact("answers", `${labels.join(", ")} (--answer <label> shows one)`)];
+}
+
+/** How the turn changed its team; no line if it did not. */
+function teamLines({ overrides = {} }: TurnFacts): Line[] {
+  const words = overrideWords(overrides);
+  return words === "" ? [] : [fact("team", toLine(words))];
 }
 
 /** The current state of a session: latest turn, agents, cost. */

@@ -1,6 +1,7 @@
 import * as z from "zod";
 import { FaultSchema, ProblemSchema, RunResponseSchema } from "../../src/protocol/api";
 import { WireEventSchema } from "../../src/protocol/events";
+import { OverridesSchema } from "../../src/protocol/turn-team";
 
 /**
  * The response fields that the command line reads. Other fields are ignored, so that an older
@@ -92,6 +93,8 @@ export const TreeFactsSchema = z.object({
       parent_turn: z.int().nullish(),
       status: z.string(),
       question_preview: z.string().default(""),
+      team: z.array(z.object({ agent: z.string(), model: z.string().default("") })).default([]),
+      overrides: OverridesSchema.optional(),
       started_at: z.number(),
       ended_at: z.number().nullable().default(null),
       ...costFacts,
@@ -160,6 +163,7 @@ export const TurnFactsSchema = z.object({
   status: z.string(),
   parent_turn: z.int().nullish(),
   question: z.string(),
+  overrides: OverridesSchema.optional(),
   answer: z.string().nullable(),
   winner: z.string().nullable(),
   label: z.string().nullish(),

@@ -56,7 +56,7 @@ export type SessionParts = ReturnType<typeof composeSession>;
 export function composeSession({ platform, facts, place, ...options }: Options) {
   const { storage } = platform;
   const { sql } = storage;
-  const { sessionId, team, boot } = facts;
+  const { sessionId, teams, boot } = facts;
   const log = new SessionLog(sql);
   const clock = new MonotonicClock(() => Date.now(), log.lastAt());
   const now = () => clock.now();
@@ -69,7 +69,8 @@ export function composeSession({ platform, facts, place, ...options }: Options) 
   });
   const { bucket, storageQueue, contexts, stored } = options;
   const workspaces = sessionWorkspaces({
-    ...{ storage, log, team, place, bucket, contexts },
+    ...{ storage, log, place, bucket, contexts },
+    team: () => teams.current(),
     ...(storageQueue && { storageQueue }),
     ...(stored && { stored }),
   });
@@ -82,7 +83,7 @@ export function composeSession({ platform, facts, place, ...options }: Options) 
   });
   const { commandPlace = "service" } = options;
   const records = new RoundRecords({ ...facts, log, calls, queries, commandPlace });
-  const { rules } = team;
+  const { rules } = teams.session;
   const host: SessionHost = {
     ...{ sessionId, boot, now },
     storage: new SessionStore({ log, journal, records, files: workspaces, sessionId, rules }),

@@ -3,7 +3,6 @@ import { createHmac, randomBytes } from "node:crypto";
 import { KeyStore } from "../../d1/key-store";
 import type { SessionPlace } from "../../r2-layout/session-files";
 import { commandsOf } from "../../src/config/operator-settings";
-import type { Team } from "../../src/config/team";
 import type { Engine } from "../../src/engine/engine";
 import type { Env } from "../../src/env";
 import { logError } from "../../src/redaction/log";
@@ -26,10 +25,12 @@ import { createTables } from "./session-tables";
 import { KeyRevocation } from "./streams/key-revocation";
 import { Containers } from "./tools/containers";
 import { type SessionTools, sessionTools } from "./tools/session-tools";
+import { loadTurnTeams, type TurnTeams } from "./turn-teams";
 
 /** A session that has been loaded from its tables. */
 export type Session = SessionParts & {
   tenant: string;
+  teams: TurnTeams;
   engine: Engine;
   tools: SessionTools;
   keyRevocation: KeyRevocation;
@@ -78,15 +79,15 @@ export function loadSession({ ctx, env, relays }: SessionHome): Session {
   const boot = Number(meta.get("boot") ?? 0) + 1;
   if (isTurnOpen(sql))
     sql.exec("INSERT OR REPLACE INTO meta (key, value) VALUES ('boot', ?)", String(boot));
-  const team = loadTeam(sql, meta.get("team") ?? "", teamKeys);
+  const teams = loadTurnTeams(sql, teamKeys);
   const nonce = nonceOf(meta.get("secret") ?? "");
   const containers = new Containers({
-    ...{ sandboxes: env.SANDBOX, place: commandsOf(env), session: place.session, team },
+    ...{ sandboxes: env.SANDBOX, place: commandsOf(env), session: place.session, teams },
   });
   const dependencies = {
     ...{ env, place, teamKeys, containers, relays, storageQueue: new StorageQueue() },
   };
-  const parts = partsOf(ctx, { sessionId: place.session, team, boot, nonce }, dependencies);
+  const parts = partsOf(ctx, { sessionId: place.session, teams, boot, nonce }, dependencies);
   const tools = toolsOf(parts, dependencies);
   const engine = createEngine(parts, modelCalls(parts, dependencies, tools));
   const keys = new KeyStore(env.DB);
@@ -94,7 +95,7 @@ export function loadSession({ ctx, env, relays }: SessionHome): Session {
     streams: parts.streams,
     live: (ids) => keys.live(ids, Date.now()),
   });
-  return { ...parts, tenant, engine, tools, keyRevocation };
+  return { ...parts, teams, tenant, engine, tools, keyRevocation };
 }
 
 function partsOf(
@@ -125,7 +126,7 @@ function toolsOf(
   return sessionTools({
     ...{ env, session: coordinator, slots, now, log, containers },
     sql: platform.storage.sql,
-    team: facts.team,
+    teams: facts.teams,
     fetch: fetchOf(networkOver(ownFetch)),
     fetchOver: (relay) => fetchOf(networkOver(relays.of(relay).fetch)),
     holder: place,
@@ -156,17 +157,6 @@ function modelCalls(
 
 const isTurnOpen = (sql: SqlStorage): boolean =>
   sql.exec("SELECT 1 FROM turns WHERE last_seq IS NULL LIMIT 1").toArray().length > 0;
-
-/**
- * Loads the stored team. Keys that were sealed with an older version of SEALING_KEYS are sealed
- * again with the newest.
- */
-function loadTeam(sql: SqlStorage, stored: string, keys: TeamKeys): Team {
-  const team: Team = JSON.parse(stored);
-  const renewed = keys.renew(team);
-  if (renewed) sql.exec("UPDATE meta SET value = ? WHERE key = 'team'", JSON.stringify(renewed));
-  return renewed ?? team;
-}
 
 /** The nonces of a session. Those of the latest attempt are kept: every message needs one. */
 function nonceOf(secret: string): SessionFacts["nonce"] {

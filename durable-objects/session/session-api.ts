@@ -5,9 +5,11 @@ import type { AttachmentRefusal, WantedAttachment } from "../../src/agents/attac
 import type { FileEntry } from "../../src/workspace/types";
 import type { SessionStatus, TurnResponse, TurnSummary } from "../../src/protocol/api";
 import type { Budget } from "../../src/protocol/team";
+import type { Overrides } from "../../src/protocol/turn-team";
 import type { PriceRefusal, QuotaRefusal } from "../../src/tenancy/quota";
 import type { RequestGrant } from "../../src/config/granted-contexts";
 import type { Team } from "../../src/config/team";
+import type { OverridesProblem } from "../../src/config/turn-overrides";
 import type { ConflictRefusal } from "./admission/start-states";
 import type { ContextRefusal } from "./admission/turn-contexts";
 
@@ -40,6 +42,10 @@ export type StartTurn = {
    * file. Omitted: the turn is refused.
    */
   conflictWinner?: ConflictSide;
+  /** The team; its keys may be sealed. Omitted: the team of the turn to continue. */
+  team?: Team;
+  /** Changes of the team for this turn only. Omitted: none. */
+  overrides?: Overrides;
   /**
    * Identifies the start: a repeated start with the same id returns the same turn. If omitted, each
    * start is a new turn.
@@ -48,18 +54,21 @@ export type StartTurn = {
 };
 
 /**
- * A turn that asks the question of turn `repeats` again: with its attachments and contexts, after
- * the same turn.
+ * A turn that asks the question of turn `repeats` again: with its attachments, contexts, team and
+ * overrides, after the same turn.
  */
-export type RepeatTurn = Omit<StartTurn, "question" | "attachments" | "parentTurn" | "grants"> & {
+export type RepeatTurn = Pick<StartTurn, "budget" | "timeoutMs" | "conflictWinner" | "startId"> & {
   repeats: number;
 };
 
-/** The number of a started turn. */
-export type StartedTurn = { ok: true; turn: number };
+/** The number of a started turn. `warnings`: about its overrides; omitted if there are none. */
+export type StartedTurn = { ok: true; turn: number; warnings?: OverridesProblem[] };
+/** The overrides do not fit the team. */
+export type OverridesRefused = { ok: false; code: "overrides_invalid"; problems: OverridesProblem[] };
 /** Why a turn was not started. */
 export type StartRefusal =
   | { ok: false; code: "session_not_found" | "turn_not_found" }
+  | OverridesRefused
   | AttachmentRefusal
   | PriceRefusal
   /** The turn's own budget cannot pay for any first call. */
@@ -169,8 +178,8 @@ type SessionApi = {
    */
   prepare(): Promise<void>;
   /**
-   * Creates the session with its team and starts its first turn. Idempotent: a repeated call
-   * confirms the turn.
+   * Creates the session with its team and starts its first turn, whose own `team` is ignored.
+   * Idempotent: a repeated call confirms the turn.
    */
   create(sessionId: string, team: Team, turn: StartTurn): Promise<StartedTurn | StartRefusal>;
   /** Starts another turn. Idempotent per `startId`. */

@@ -300,9 +300,10 @@ export function toAnswerText(event: AnswerEvent): AnswerText {
   };
 }
 
-/** A settled turn without its long texts, which remain in the log. */
-function withoutLongTexts(turn: TurnView | null): TurnView | null {
-  if (!turn) return null;
+/** A settled turn without its long texts and its team's rules, which remain in the log. */
+function withoutLongTexts(settled: TurnView | null): TurnView | null {
+  if (!settled) return null;
+  const { rules: _, ...turn } = settled;
   const cut = (text: string): string => text.slice(0, 1_000).toWellFormed();
   return {
     ...turn,

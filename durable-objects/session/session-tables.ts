@@ -22,6 +22,11 @@ const TABLES = [
   "CREATE TABLE container_duties (id INTEGER PRIMARY KEY, tries INTEGER NOT NULL, not_before INTEGER NOT NULL, body TEXT NOT NULL)",
   // The turn that each start with an idempotency key has started.
   "CREATE TABLE starts (id TEXT PRIMARY KEY, turn INTEGER NOT NULL) WITHOUT ROWID",
+  // Teams that turns use instead of the session's, as JSON with sealed keys.
+  "CREATE TABLE teams (id INTEGER PRIMARY KEY, body TEXT NOT NULL)",
+  // The turns that do not use the session's team unchanged. `team`: NULL for the session's team.
+  // `overridden`: the team with the turn's overrides, as JSON; only the latest turn has it.
+  "CREATE TABLE turn_teams (turn INTEGER PRIMARY KEY, team INTEGER, overridden TEXT)",
   // The changes of each round to the tree that it began with. A row without a hash is a removed
   // file. A path with a leading slash belongs to a context, all others to the workspace.
   "CREATE TABLE file_changes (turn INTEGER, attempt INTEGER, agent INTEGER, round INTEGER, path TEXT, hash TEXT, size INTEGER, executable INTEGER, PRIMARY KEY (turn, attempt, agent, round, path)) WITHOUT ROWID",

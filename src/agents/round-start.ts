@@ -179,7 +179,7 @@ function filesOf(context: StartContext, granted: "later" | "write"): FilesPrompt
   const contexts = contextsOf(turn, agent).map(({ name, permission }) => ({
     name,
     access: permission === "write" ? granted : permission,
-    protectedPaths: entriesOf(protectedPathsOf(context.team.agents, agent, name)),
+    protectedPaths: entriesOf(protectedPathsOf(context.team, agent, name)),
   }));
   return {
     ...(settings?.tasks !== undefined && { tasks: true }),

@@ -47,6 +47,7 @@ const HTTP_STATUS = {
   unsupported_media_type: 415,
   request_invalid: 422,
   config_invalid: 422,
+  overrides_invalid: 422,
   context_missing: 422,
   unknown_team: 422,
   secret_not_kept: 422,
@@ -104,6 +105,7 @@ export class ApiError extends Error {
 
 const TITLES: Partial<Record<ErrorCode, string>> = {
   config_invalid: "The config cannot run",
+  overrides_invalid: "The overrides do not fit the team",
   internal: "Internal error",
 };
 
@@ -204,6 +206,7 @@ export const CODE_MEANINGS: Record<ErrorCode, string> = {
   unsupported_media_type: "the type of the body is not supported",
   request_invalid: "the body does not match its schema; `errors` has the places",
   config_invalid: "the config cannot run; `errors` has the places",
+  overrides_invalid: "the overrides do not fit the turn's team; `errors` has the places",
   context_missing:
     "contexts of the config or of the request are not uploaded; `contexts` has their names",
   unknown_team: "there is no included team of this name",

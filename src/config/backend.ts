@@ -1,14 +1,6 @@
 import type { AgentRules } from "../protocol/team";
 import { ALL_PARAMS, FORMAT_NAMES, FORMAT_PARAMS } from "../providers/format-params";
-import { findHost, type Host, hostById, UNKNOWN_HOST } from "../providers/hosts";
-import {
-  DATED,
-  isListed,
-  type ModelFacts,
-  modelFacts,
-  modelsOf,
-  UNKNOWN_MODEL,
-} from "../providers/models";
+import { findHost, hostById } from "../providers/hosts";
 import type { Format, ServedType } from "../providers/registry";
 import { readApiKey } from "./api-key";
 import { readType } from "./backend-type";
@@ -17,14 +9,13 @@ import { readEndpoint } from "./endpoint";
 import type { ConfigContext } from "./context";
 import { BACKEND_KEYS, OTHER_TYPES_KEYS } from "./backend-keys";
 import { oneOf, read, type Section } from "./fields";
-import { readRequestedTools, readHostedTools } from "./hosted-tools";
-import { checkParams, readOutputCap, readParams } from "./params";
-import { priceOf } from "./price";
+import { readRequestedTools } from "./hosted-tools";
+import { readModelRules } from "./model-rules";
+import { readOutputCap, readParams } from "./params";
 import { readRates } from "./rates";
 import { BACKEND } from "./backend-settings";
 import { readSetting } from "./setting";
 import type { Backend } from "./team";
-import { nearest } from "./nearest";
 
 /** A backend and its coordination rules. */
 type BackendAndRules = {
@@ -58,16 +49,12 @@ export function readBackend(
   const endpoint = readEndpoint(section, type.facts, context);
   if (model === null || !endpoint) return null;
 
-  checkParams(section, wire, { params, model });
   const host = type.facts.host === null ? findHost(endpoint.baseUrl) : hostById(type.facts.host);
-  const place = { type: type.facts, host, format, params: wire.params, model, offersFunctions };
-  const hosted = readHostedTools(section, requestedTools, place);
+  const { hostedTools, rules } = readModelRules(section, {
+    ...{ type: type.facts, host, format, baseUrl: endpoint.baseUrl },
+    ...{ model, params, cap, requestedTools, offersFunctions },
+  });
   const key = readApiKey(section, { host, baseUrl: endpoint.baseUrl, context });
-  const seller = sellerOf(host, endpoint.baseUrl);
-  const facts = modelFacts(model, seller.id);
-  // The operator of a versioned endpoint chooses the deployment's name freely.
-  if (!type.facts.versions) checkModelName(section, { model, host: seller });
-  const price = priceOf(section, { facts, host: seller, model, params });
   const rates = readRates(section, { host: host.id, hostName: host.name, model });
   return {
     backend: {
@@ -79,19 +66,10 @@ export function readBackend(
       key,
       capsOutput: cap !== null,
       params,
-      hostedTools: hosted.tools,
+      hostedTools,
       ...(rates && { rates }),
     },
-    rules: {
-      provider: host.id,
-      model,
-      context_window: facts.contextWindow,
-      max_output_tokens: outputBound(facts, cap),
-      price,
-      forces_tools: host.forcesTools && (wire.params.forcesTools?.(params, model) ?? true),
-      ...(hosted.rules.length > 0 && { hosted_tools: hosted.rules }),
-      ...(hosted.alone && { hosted_alone: true }),
-    },
+    rules,
   };
 }
 
@@ -127,63 +105,4 @@ function readModel(section: Section, { versions, model: defaultModel }: ServedTy
       "model is missing: write the provider's name of the model.",
     );
   return model;
-}
-
-/**
- * Returns the host whose prices apply. A known host at the address sets the price, regardless of
- * the backend type. An unknown host only forwards requests to the type's host.
- */
-function sellerOf(host: Host, baseUrl: string): Host {
-  const addressed = findHost(baseUrl);
-  return addressed === UNKNOWN_HOST ? host : addressed;
-}
-
-/** Maximum output tokens per call: the config's cap, at most a known model's limit. */
-function outputBound(facts: ModelFacts, cap: number | null): number {
-  if (cap === null) return facts.maxOutputTokens;
-  return facts === UNKNOWN_MODEL ? cap : Math.min(cap, facts.maxOutputTokens);
-}
-
-/**
- * Maximum edit distance between a misspelled model name and the correct name. The name of a new
- * model may differ as little, so a possible misspelling is a warning, not an error.
- */
-const MAX_EDITS = 2;
-
-const lettersOf = (model: string): string => model.toLowerCase().replaceAll(/[^a-z]/g, "");
-const digitsOf = (model: string): string => model.replaceAll(/\D/g, "");
-/** Whether two names differ only in their digits: probably two versions of one model. */
-const isVersionOf = (model: string, known: string): boolean =>
-  lettersOf(model) === lettersOf(known) && digitsOf(model) !== digitsOf(known);
-
-/**
- * Warns if an unknown model name resembles one of the host's models. Does nothing if none of the
- * host's models are listed.
- */
-function checkModelName(
-  { findings, path }: Section,
-  { model, host }: { model: string; host: Host },
-): void {
-  if (isListed(model)) return;
-  const meant = intendedModel(model, modelsOf(host.id));
-  if (meant === null) return;
-  const detail = `${model} is not a known model of ${host.name}. Did you mean \`${meant}\`?`;
-  findings.warn("model_unknown", [...path, "model"], detail);
-}
-
-/** A model name without its vendor prefix and its date. */
-const withoutVendorAndDate = (model: string): string =>
-  model.replace(/^[^/]*\//, "").replace(DATED, "");
-
-/** The model that the user probably means; `null` if no known name is close, or several are. */
-function intendedModel(model: string, models: readonly string[]): string | null {
-  const name = withoutVendorAndDate(model);
-  if (models.includes(name)) return name;
-  const sameEnding = models.filter((known) => known.endsWith(`-${name.toLowerCase()}`));
-  if (sameEnding.length === 1) return sameEnding[0] ?? null;
-  return nearest(
-    name,
-    models.filter((known) => !isVersionOf(name, known)),
-    MAX_EDITS,
-  );
 }

@@ -39,11 +39,11 @@ export function withGrants(team: Team, grants: readonly RequestGrant[]): Team {
 
 /** The protected paths of a context for an agent, as its settings have them. */
 function protectedPathsIn(
-  { agents }: Team,
+  team: Team,
   agent: number,
   name: string,
 ): Pick<ContextGrant, "protectedPaths" | "teamProtectedPaths"> {
-  const { protectedPaths, teamProtectedPaths = [] } = protectedPathsOf(agents, agent, name);
+  const { protectedPaths, teamProtectedPaths = [] } = protectedPathsOf(team, agent, name);
   return {
     protectedPaths: [...protectedPaths],
     ...(teamProtectedPaths.length > 0 && { teamProtectedPaths: [...teamProtectedPaths] }),

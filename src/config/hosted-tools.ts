@@ -31,7 +31,7 @@ const TOOL_LABELS: Readonly<Record<HostedToolName, string>> = {
 };
 
 /** A requested tool, and the first key that requests it. */
-type RequestedTool = { name: HostedToolName; key: string };
+export type RequestedTool = { name: HostedToolName; key: string };
 
 /** The hosted tools that a backend section enables, without duplicates. */
 export function readRequestedTools(section: Section): RequestedTool[] {

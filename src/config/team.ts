@@ -16,6 +16,11 @@ export type Team = {
   agents: TeamAgent[];
   planningInstruction: string | null;
   personas: PersonaSettings | null;
+  /**
+   * Contexts of agents that take no part in the turn: the paths that they protect stay protected.
+   * Omitted if there are none.
+   */
+  leftOut?: { workspace: Pick<WorkspaceSettings, "contexts"> }[];
 };
 
 export type TeamAgent = {

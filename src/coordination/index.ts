@@ -32,6 +32,6 @@ export { nextTimerAt } from "./turn/timers";
 export { shouldForward } from "./tool/tool-notifications";
 export { type HeadRefusal, headOf, headRefusal, parentOfNext } from "./turn/head";
 export { overridesRefusal, type OverridesRefusal } from "./turn/turn-team";
-export { failInternally, turnRefusal } from "./turn/turn";
+export { failInternally, priceRefusal, turnRefusal } from "./turn/turn";
 export { CANNOT_REACH } from "./call/unreachable";
 export { EMPTY_WORLD, type World } from "./world";

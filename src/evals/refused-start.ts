@@ -18,7 +18,8 @@ type PlainCode =
   | "attachment_refused"
   | "context_too_large"
   | "context_conflicts"
-  | "budget_too_small";
+  | "budget_too_small"
+  | "overrides_invalid";
 
 /**
  * The reason of a refusal if the start is to be retried, because it may succeed after other turns

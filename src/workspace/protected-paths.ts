@@ -5,13 +5,19 @@ type ConfiguredAgent = {
   workspace?: { contexts: readonly ({ name: string } & ProtectedPaths)[] };
 };
 
+/** `leftOut`: agents that take no part in the turn, but whose protected paths hold. */
+type ConfiguredTeam = {
+  agents: readonly ConfiguredAgent[];
+  leftOut?: readonly ConfiguredAgent[];
+};
+
 /**
  * The protected paths of a context for the agent at an index. If the config does not grant the
  * context to the agent, a request has granted it: then the paths that the config protects for any
  * other agent are protected. Exclusions (`!`) of those agents do not apply.
  */
 export function protectedPathsOf(
-  agents: readonly ConfiguredAgent[],
+  { agents, leftOut = [] }: ConfiguredTeam,
   agent: number,
   name: string,
 ): ProtectedPaths {
@@ -19,7 +25,7 @@ export function protectedPathsOf(
     (one?.workspace?.contexts ?? []).filter((grant) => grant.name === name);
   const [own] = grantsOf(agents[agent]);
   if (own) return own;
-  const entries = agents
+  const entries = [...agents, ...leftOut]
     .flatMap(grantsOf)
     .flatMap(({ protectedPaths, teamProtectedPaths = [] }) => [
       ...protectedPaths,

@@ -73,12 +73,12 @@ describe("the protected paths of a granted context", () => {
       paths: ["*.pem", "LICENSE"],
     },
   ])("$name", ({ agent, paths }) => {
-    expect(entriesOf(protectedPathsOf(team(OWN).agents, agent, "site"))).toEqual(paths);
+    expect(entriesOf(protectedPathsOf(team(OWN), agent, "site"))).toEqual(paths);
     const granted = withGrants(team(OWN), [SITE]);
-    expect(entriesOf(protectedPathsOf(granted.agents, agent, "site"))).toEqual(paths);
+    expect(entriesOf(protectedPathsOf(granted, agent, "site"))).toEqual(paths);
   });
 
   it("are empty if no config names the context", () => {
-    expect(entriesOf(protectedPathsOf(team().agents, 0, "site"))).toEqual([]);
+    expect(entriesOf(protectedPathsOf(team(), 0, "site"))).toEqual([]);
   });
 });

@@ -5,7 +5,12 @@ import {
   withGrants,
 } from "../../../src/config/granted-contexts";
 import type { Team } from "../../../src/config/team";
-import { parentOfNext, type QuestionAttachments, turnRefusal } from "../../../src/coordination";
+import {
+  parentOfNext,
+  priceRefusal,
+  type QuestionAttachments,
+  turnRefusal,
+} from "../../../src/coordination";
 import type { Env } from "../../../src/env";
 import type { GrantedWorkspace, PinnedContext } from "../../../src/protocol/events";
 import { contextServices } from "../../shared/context-services";
@@ -15,9 +20,11 @@ import { attachmentStore, type Session, type SessionMeta } from "../load-session
 import type { RepeatTurn, StartedTurn, StartRefusal, StartTurn } from "../session-api";
 import { repeatedTurn } from "./repeated-turn";
 import { TenantLink } from "./tenant-link";
+import { type TurnTeam, teamOfTurn } from "./turn-team";
 import { startOfContexts } from "./start-states";
 import { pinnedContexts } from "./turn-contexts";
 import type { TurnStart } from "../files/context-states";
+import type { StoredTeam } from "../turn-teams";
 import { startOfTurn } from "../log/session-log";
 import type { Sql } from "../object-storage";
 
@@ -39,7 +46,7 @@ type RequestedTurn = {
   /** The turn to continue; `null` for none. */
   parent: number | null;
   turn: StartTurn;
-  team: Team;
+  chosen: TurnTeam;
   attached: QuestionAttachments | null;
   tenant: string;
   sessionId: string;
@@ -57,12 +64,11 @@ type GrantedTurn = StartTurn & {
   grants: readonly RequestGrant[];
   grantedWorkspaces: readonly GrantedWorkspace[];
 };
-/** `team`: the team of the session, if this turn creates the session; else `null`. */
 type TurnGrant = {
   turn: GrantedTurn;
   parent: number | null;
   attached: QuestionAttachments | null;
-  team: Team | null;
+  chosen: TurnTeam;
 };
 
 const NOT_FOUND = { ok: false, code: "session_not_found" } as const;
@@ -93,15 +99,20 @@ export class Admission {
     const existing = current();
     if (isErased() || (existing && existing.tenant !== tenant)) return NOT_FOUND;
     if (existing && existing.coordinator.state.turns > 0) return { ok: true, turn: 1 };
-    const accepted = acceptAttachments(team, turn.attachments ?? [], () => []);
+    const sealed = new TeamKeys(env, { tenant, session: sessionId }).seal(team);
+    const chosen = await teamOfTurn({ id: null, team: sealed }, turn.overrides);
+    if (!chosen.ok) return chosen;
+    // The prices of the team itself are checked by its caller.
+    const unpriced = turn.overrides && priceRefusal(chosen.team.rules, turn.budget);
+    if (unpriced) return unpriced;
+    const accepted = acceptAttachments(chosen.team, turn.attachments ?? [], () => []);
     if (!accepted.ok) return accepted;
     const { attached } = accepted;
-    const sealedTeam = new TeamKeys(env, { tenant, session: sessionId }).seal(team);
     const link = new TenantLink(env, tenant, sessionId);
     const grants = turn.grants ?? [];
     const requestedTurn = {
       ...{ number: 1, parent: null },
-      ...{ turn, team, attached, tenant, sessionId, grants },
+      ...{ turn, chosen, attached, tenant, sessionId, grants },
     };
     const granted = await this.#grant(link, requestedTurn);
     // Another request may have created the session in the meantime, or erased it.
@@ -110,35 +121,46 @@ export class Admission {
       return this.create(tenant, sessionId, team, turn);
     if (!granted.ok) return granted;
     const session =
-      current() ?? create({ tenant, session_id: sessionId, team: JSON.stringify(sealedTeam) });
-    const grant = { turn: granted.turn, parent: null, attached, team: sealedTeam };
+      current() ?? create({ tenant, session_id: sessionId, team: JSON.stringify(sealed) });
+    const grant = { turn: granted.turn, parent: null, attached, chosen };
     return this.#startGranted(session, link, grant);
   }
 
-  /** Starts another turn of a session. Idempotent per `startId`. */
+  /**
+   * Starts another turn of a session, with the team of the turn that it continues unless the request
+   * brings one. Idempotent per `startId`.
+   */
   async startTurn(
     session: Session,
     requested: StartTurn | RepeatTurn,
   ): Promise<StartedTurn | StartRefusal> {
     const { env, isErased } = this.#options;
     const { coordinator, facts, queries, tenant } = session;
-    const { sessionId, team } = facts;
+    const { sessionId } = facts;
     const startedEarlier = this.#startedAs(requested);
     if (startedEarlier) return startedEarlier;
-    const turn = "repeats" in requested ? repeatedTurn(session.log, requested) : requested;
+    const isRepetition = "repeats" in requested;
+    const turn = isRepetition ? repeatedTurn(session.log, requested) : requested;
     if (turn === null) return { ok: false, code: "turn_not_found" };
     const parent = parentOfNext(coordinator.state, turn.parentTurn);
-    const { budget } = turn;
-    const refusal = turnRefusal(coordinator.state, team.rules, { parentTurn: parent, budget });
+    const refusal = turnRefusal(coordinator.state, { parentTurn: parent });
     if (refusal) return refusal;
-    const accepted = acceptAttachments(team, turn.attachments ?? [], () => queries.attachments());
+    const number = coordinator.state.turns + 1;
+    const base = isRepetition
+      ? session.teams.base(requested.repeats)
+      : this.#baseOf(session, turn, parent);
+    const chosen = await teamOfTurn(base, turn.overrides);
+    if (!chosen.ok) return chosen;
+    const unpriced = priceRefusal(chosen.team.rules, turn.budget);
+    if (unpriced) return unpriced;
+    const earlier = () => queries.attachments();
+    const accepted = acceptAttachments(chosen.team, turn.attachments ?? [], earlier);
     if (!accepted.ok) return accepted;
     const { attached } = accepted;
-    const number = coordinator.state.turns + 1;
     const link = new TenantLink(env, tenant, sessionId);
     const start = parent === null ? null : startOfTurn(session.log, parent);
     const grants = turn.grants ?? start?.grants ?? [];
-    const requestedTurn = { number, parent, turn, team, attached, tenant, sessionId, grants };
+    const requestedTurn = { number, parent, turn, chosen, attached, tenant, sessionId, grants };
     const granted = await this.#grant(link, requestedTurn);
     if (!granted.ok) return granted;
     if (isErased()) return this.#releaseErased(link, requestedTurn);
@@ -147,8 +169,19 @@ export class Admission {
         this.#startedAs(turn) ?? { ok: false, code: "turn_running", turn: coordinator.state.turns }
       );
     }
-    const grant = { turn: granted.turn, parent, attached, team: null };
+    const grant = { turn: granted.turn, parent, attached, chosen };
     return this.#startGranted(session, link, grant);
+  }
+
+  /** The team of a further turn without its overrides, with sealed keys. */
+  #baseOf(
+    { tenant, facts, teams }: Session,
+    { team }: StartTurn,
+    parent: number | null,
+  ): StoredTeam {
+    if (!team) return teams.base(parent);
+    const keys = new TeamKeys(this.#options.env, { tenant, session: facts.sessionId });
+    return teams.brought(keys.seal(team), parent);
   }
 
   /**
@@ -159,7 +192,8 @@ export class Admission {
     const { number, parent, turn, attached, tenant, sessionId, grants } = requestedTurn;
     const { env, relays, current, waitUntil } = this.#options;
     relays.prepare();
-    const team = withGrants(requestedTurn.team, grants);
+    const { chosen } = requestedTurn;
+    const team = withGrants(chosen.team, grants);
     const pinned = await pinnedContexts(
       contextServices(env).pins,
       { tenant, session: sessionId, turn: number },
@@ -184,7 +218,7 @@ export class Admission {
       turn: {
         ...{ ...turn, budget: { ...turn.budget, ...costCap } },
         ...{ contexts: pinned.contexts, start: started.start, grants },
-        grantedWorkspaces: grants.length > 0 ? grantedWorkspaces(requestedTurn.team, team) : [],
+        grantedWorkspaces: grants.length > 0 ? grantedWorkspaces(chosen.team, team) : [],
       },
     } as const;
   }
@@ -258,16 +292,18 @@ export class Admission {
   }
 
   #start(
-    { coordinator, workspaces }: Session,
-    { turn, parent, attached, team }: TurnGrant,
+    { coordinator, workspaces, teams }: Session,
+    { turn, parent, attached, chosen }: TurnGrant,
   ): StartedTurn {
-    const { question, budget, timeoutMs, contexts, grants, grantedWorkspaces } = turn;
-    const rules = team?.rules ?? null;
+    const { question, budget, timeoutMs, contexts, grants, grantedWorkspaces, overrides } = turn;
+    const { base, overriddenAgents, warnings } = chosen;
+    const number = coordinator.state.turns + 1;
     // No `await` until the turn is stored, so the platform stores all writes or none.
-    workspaces.contextStates.begin(coordinator.state.turns + 1, turn.start);
+    workspaces.contextStates.begin(number, turn.start);
+    teams.begin(number, chosen);
     coordinator.handle({
       type: "turn_requested",
-      rules,
+      rules: base.id === null && number > 1 ? null : base.team.rules,
       question,
       attached,
       parentTurn: parent,
@@ -276,6 +312,7 @@ export class Admission {
       contexts,
       grants: [...grants],
       grantedWorkspaces,
+      ...(overrides && { overrides, overriddenAgents }),
     });
     if (turn.startId !== undefined) {
       this.#options.sql.exec(
@@ -284,6 +321,9 @@ export class Admission {
         coordinator.state.turns,
       );
     }
-    return { ok: true, turn: coordinator.state.turns };
+    return {
+      ...{ ok: true, turn: coordinator.state.turns },
+      ...(warnings.length > 0 && { warnings }),
+    };
   }
 }

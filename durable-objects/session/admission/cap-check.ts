@@ -40,7 +40,7 @@ export function capRefusal(
     sandboxes: env.SANDBOX,
     place: commandsOf(env),
     session: sessionId,
-    team,
+    teams: { current: () => team, all: () => [team] },
   });
   const toolsOf = (index: number) => {
     const agent = team.agents[index];

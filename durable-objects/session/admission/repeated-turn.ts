@@ -11,7 +11,7 @@ export function repeatedTurn(
 ): StartTurn | null {
   const repeated = startOfTurn(log, repeats);
   if (!repeated) return null;
-  const { question, parent_turn: parentTurn, attachments = [], grants = [] } = repeated;
+  const { question, parent_turn: parentTurn, attachments = [], grants = [], overrides } = repeated;
   return {
     ...request,
     question,
@@ -20,5 +20,6 @@ export function repeatedTurn(
     }),
     parentTurn,
     grants,
+    ...(overrides && { overrides }),
   };
 }

@@ -19,7 +19,8 @@ import { type UngrantedParts, largestRequest, grantedRequest } from "./granted-r
 import { type Release, Semaphore } from "../../../src/async/semaphore";
 
 type Options = {
-  team: Team;
+  /** The team of the running turn. */
+  team: () => Team;
   nonce: SessionFacts["nonce"];
   calls: Pick<CallStore, "read">;
   /** The agent's own tools as the model sees them. */
@@ -55,7 +56,7 @@ export class CallRequests {
 
   /** The agent at an index. Throws if there is none. */
   agent(index: number): TeamAgent {
-    const agent = this.#options.team.agents[index];
+    const agent = this.#options.team().agents[index];
     if (!agent) throw new Error(`no agent at index ${index}`);
     return agent;
   }

@@ -22,6 +22,7 @@ import type { Attachment } from "../../../src/protocol/attachments";
 import { fetchOf, type NetworkOver } from "../../shared/outgoing";
 import { AgentTools } from "../tools/agent-tools";
 import type { SessionTools } from "../tools/session-tools";
+import { perTeam } from "../per-team";
 import type { SessionFacts } from "../session-facts";
 import type { Workspaces } from "../files/workspaces";
 import type { ResumePoints } from "../log/resume-points";
@@ -77,7 +78,7 @@ export class ModelCalls implements Performer {
   readonly #rates: RateWaits;
   readonly #tools: AgentTools;
   readonly #listTools: SessionTools["list"];
-  readonly #calibrations = new Calibrations();
+  readonly #calibrations: () => Calibrations;
   readonly #compactions: Compactions;
   readonly #requests: CallRequests;
   readonly #replies: ReplyStreams;
@@ -85,8 +86,10 @@ export class ModelCalls implements Performer {
 
   constructor({ tools, readAttachment, points, ...options }: Options) {
     const { session, facts, calls, workspaces, now, keyOf, probes, rates } = options;
-    const { team, nonce, sessionId } = facts;
-    const calibrationOf = (agent: number) => this.#calibrations.of(agent);
+    const { teams, nonce, sessionId } = facts;
+    const team = () => teams.current();
+    this.#calibrations = perTeam(team, () => new Calibrations());
+    const calibrationOf = (agent: number) => this.#calibrations().of(agent);
     this.#session = session;
     this.#points = points;
     this.#keyOf = keyOf;
@@ -120,7 +123,7 @@ export class ModelCalls implements Performer {
     const request = largestRequest(parts);
     const { attachments = [], tokens: maxAttachmentTokens = 0 } = turn.attached ?? {};
     const attachmentTokens = expectedAttachmentTokens(agent.backend.model, attachments);
-    const tokens = expectedTokens(request, this.#calibrations.of(effect.agent)) + attachmentTokens;
+    const tokens = expectedTokens(request, this.#calibrations().of(effect.agent)) + attachmentTokens;
     const inputTokens = inputBound(request, parts.records) + maxAttachmentTokens;
     const call = {
       endpoint: quotaOf(agent.backend, foundKey.key),
@@ -211,6 +214,8 @@ export class ModelCalls implements Performer {
     takenIds: ReadonlySet<string>,
   ): Promise<() => void> {
     const streamed = new StreamedText();
+    // Those of this turn, also if another turn with another team is running at the end of the call.
+    const calibrations = this.#calibrations();
     const { request } = sending.releasable;
     const call = { effect, agent: this.#requests.agent(effect.agent) };
     const estimated = estimatedInput(request);
@@ -225,7 +230,7 @@ export class ModelCalls implements Performer {
       return () => this.#outcomes.failedAfter(effect, performed.failure, streamed.text);
     const turn = runningTurn(this.#session.state);
     // Only text calibrates the estimate: the tokens of images cannot be estimated.
-    if (!turn?.attached) this.#calibrations.note(effect.agent, estimated, performed.usage);
+    if (!turn?.attached) calibrations.note(effect.agent, estimated, performed.usage);
     const items = uniqueCallIds(performed.items, takenIds);
     const counted = digest && countedBy(digest, performed.usage);
     const wholeText = await this.#outcomes.wholeText(effect, performed.text, sending.signal);

@@ -1,6 +1,5 @@
 import { type RenderInput, type RoundRecord, renderRecords } from "../../../src/agents/records";
 import { NOTHING_PLANNED } from "../../../src/agents/planned-calls";
-import type { Team } from "../../../src/config/team";
 import { eventsOf, runningTurn, type SessionState, type Step } from "../../../src/coordination";
 import type { EventOf, SessionEvent } from "../../../src/protocol/events";
 import type { PayloadTexts } from "../../../src/engine/ports";
@@ -12,7 +11,7 @@ import type { SessionLog } from "../log/session-log";
 import type { SessionQueries } from "../session-queries";
 
 type Options = {
-  team: Team;
+  teams: Pick<SessionFacts["teams"], "current">;
   nonce: SessionFacts["nonce"];
   log: SessionLog;
   calls: CallStore;
@@ -35,12 +34,12 @@ export class RoundRecords {
   render(steps: readonly Step[], texts: PayloadTexts): RoundRecord[] {
     const [first] = steps;
     if (!first) return [];
-    const { team, nonce, commandPlace = "service" } = this.#options;
+    const { teams, nonce, commandPlace = "service" } = this.#options;
     const events = eventsOf(steps);
     const turn = events.at(-1)?.turn ?? 0;
     return renderRecords({
       ...{ steps, commandPlace },
-      team,
+      team: teams.current(),
       nonce: (agent, attempt) => nonce(turn, attempt, agent),
       history: events.some(({ type }) => type.endsWith("started"))
         ? this.#history(first.before, events)
@@ -59,8 +58,8 @@ export class RoundRecords {
     before: SessionState,
     { turn, attempt, agent: id }: EventOf<"presentation.started">,
   ): RenderInput["planned"][number] {
-    const { team, log, calls } = this.#options;
-    const agent = team.agents.findIndex((member) => member.id === id);
+    const { teams, log, calls } = this.#options;
+    const agent = teams.current().agents.findIndex((member) => member.id === id);
     // without planning mode no call was planned, and a search would read the whole turn
     if (runningTurn(before)?.rules.planning_mode === false) return { agent, ...NOTHING_PLANNED };
     return { agent, ...plannedCalls(log, calls, { turn, attempt, agent, id }) };

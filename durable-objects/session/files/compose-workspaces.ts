@@ -78,7 +78,8 @@ export function fileStores(
 
 type Options = Omit<FileOptions, "pins"> & {
   log: SessionLog;
-  team: Team;
+  /** The team of the running turn. */
+  team: () => Team;
   contexts: { reader: ContextReader; pins: Pick<ContextPins, "release"> };
 };
 
@@ -114,8 +115,8 @@ export function sessionWorkspaces({
     changes: new RoundChanges(places.storage.sql),
     contexts: sessionContexts,
     turns: new TurnTrees({ ...stores, contexts: sessionContexts, parentOf }),
-    settingsOf: (agent) => team.agents[agent]?.workspace,
-    protectedPathsOf: (agent, name) => protectedPathsOf(team.agents, agent, name),
+    settingsOf: (agent) => team().agents[agent]?.workspace,
+    protectedPathsOf: (agent, name) => protectedPathsOf(team(), agent, name),
     close: () => storageQueue.close(),
   });
 }

@@ -40,7 +40,8 @@ import { type FiledResult, fileResult } from "../files/result-files";
 type Options = {
   session: SessionInputs;
   sessionId: string;
-  team: Team;
+  /** The team of the running turn. */
+  team: () => Team;
   calls: Pick<CallStore, "read">;
   workspaces: Workspaces;
   /** Unix ms, by the session's clock. */
@@ -303,7 +304,7 @@ export class AgentTools {
    * use the same space.
    */
   #roomOf(agent: number): Room {
-    const { maxTokens, previewTokens } = this.#options.team.agents[agent]?.toolResults ?? {};
+    const { maxTokens, previewTokens } = this.#options.team().agents[agent]?.toolResults ?? {};
     const limits = {
       inlineTokens: maxTokens ?? RESULT_LIMITS.inlineTokens,
       previewTokens: previewTokens ?? RESULT_LIMITS.previewTokens,

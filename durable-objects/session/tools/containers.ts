@@ -12,7 +12,9 @@ import {
   sandboxRunner,
 } from "../../../src/tools/shell";
 import type { Env } from "../../../src/env";
+import { numberOf } from "../../../src/protocol/turn-team";
 import { CONTAINER_LIMIT_MS } from "../../shared/object-limits";
+import type { TurnTeams } from "../turn-teams";
 
 /** A job that is done when the session is erased. Idempotent. */
 export type ContainerJob = { type: "destroy_container"; name: string };
@@ -22,7 +24,7 @@ type Options = {
   sandboxes: Env["SANDBOX"];
   place: CommandPlace;
   session: string;
-  team: Team;
+  teams: Pick<TurnTeams, "current" | "all">;
 };
 
 /**
@@ -40,8 +42,9 @@ export class Containers {
 
   /** The runner of the agent at this index. */
   runnerOf(agent: number): CommandRunner {
-    const { place, team } = this.#options;
-    const name = this.#nameOf(agent);
+    const { place, teams } = this.#options;
+    const team = teams.current();
+    const name = this.#nameOf(team, agent);
     const commandPlace = placeUnder(team.rules.agents[agent]?.tools ?? [], place);
     const sandbox = commandPlace === "service" ? null : this.#sandbox(name);
     const patterns = team.agents[agent]?.workspace?.commands;
@@ -57,9 +60,14 @@ export class Containers {
   /** The jobs that destroy the containers: one for every agent that may have one. */
   jobs(): ContainerJob[] {
     if (!this.#options.sandboxes) return [];
-    return this.#options.team.rules.agents.flatMap(({ tools }, agent) =>
-      hasCommands(tools) ? [{ type: "destroy_container", name: this.#nameOf(agent) }] : [],
-    );
+    const names = this.#options.teams
+      .all()
+      .flatMap((team) =>
+        team.rules.agents.flatMap(({ tools }, agent) =>
+          hasCommands(tools) ? [this.#nameOf(team, agent)] : [],
+        ),
+      );
+    return [...new Set(names)].map((name) => ({ type: "destroy_container", name }));
   }
 
   /**
@@ -83,7 +91,10 @@ export class Containers {
     return sandboxes ? sandboxes.get(sandboxes.idFromName(name)) : null;
   }
 
-  readonly #nameOf = (agent: number): string => `${this.#options.session}-${agent + 1}`;
+  /** The same agent has the same container in each turn, also in turns without other agents. */
+  #nameOf({ rules }: Team, agent: number): string {
+    return `${this.#options.session}-${numberOf(rules.agents[agent], agent)}`;
+  }
 }
 
 const withContainerTimeout = (work: Promise<unknown>): Promise<unknown> =>

@@ -15,6 +15,8 @@ import { AgentToolboxes } from "./agent-toolboxes";
 import type { Containers } from "./containers";
 import type { RelaySlot, SessionInputs, SlotSource } from "../../../src/engine/ports";
 import type { Env } from "../../../src/env";
+import { perTeam } from "../per-team";
+import type { SessionFacts } from "../session-facts";
 import { TokenStore } from "./token-store";
 import type { SessionLog } from "../log/session-log";
 import { ToolDefinitions } from "./tool-definitions";
@@ -30,7 +32,7 @@ type Options = {
   now: () => number;
   log: SessionLog;
   sql: Sql;
-  team: Team;
+  teams: SessionFacts["teams"];
   containers: Containers;
   /** The guarded `fetch` of tool servers: the session's own, and that over a relay. */
   fetch: McpEnvironment["fetch"];
@@ -56,7 +58,7 @@ export function sessionTools({
   now,
   log,
   sql,
-  team,
+  teams,
   containers,
   fetch,
   fetchOver,
@@ -66,31 +68,37 @@ export function sessionTools({
   const shared = { large: new Mutex(), breakers: new Breakers() };
   const loader = loaderOf(env);
   const javascriptSetup = { runner: loader && javascriptRunner(loader), mutex: new Mutex() };
+  const team = () => teams.current();
   const rulesOf = (index: number) =>
-    runningTurn(session.state)?.rules.agents[index] ?? team.rules.agents[index];
-  const configTools = new AgentToolboxes(team.agents, rulesOf, (agent, index, rules) =>
-    toolboxOf(agent, {
-      ...{ secretOf, shared, runner: () => containers.runnerOf(index) },
-      javascript: hasJavascript(rules) ? javascriptSetup : null,
-      readsResults: readsToolResults(rules),
-    }),
+    runningTurn(session.state)?.rules.agents[index] ?? team().rules.agents[index];
+  const configTools = perTeam(
+    team,
+    ({ agents }) =>
+      new AgentToolboxes(agents, rulesOf, (agent, index, rules) =>
+        toolboxOf(agent, {
+          ...{ secretOf, shared, runner: () => containers.runnerOf(index) },
+          javascript: hasJavascript(rules) ? javascriptSetup : null,
+          readsResults: readsToolResults(rules),
+        }),
+      ),
   );
   const { trust, problems } = parseToolTrust(env.MCP_SAFE_TOOLS);
-  if (team.agents.some(({ mcp }) => mcp)) for (const problem of problems) logError(problem);
+  if (team().agents.some(({ mcp }) => mcp)) for (const problem of problems) logError(problem);
   const servers = new ToolServers({
     session,
     slots,
     now,
     log,
     definitions: new ToolDefinitions(sql),
-    team,
+    teams,
     environment: {
       fetch,
       fetchOver,
       trust,
       tokens: new TokenStore(env, holder, sql),
       large: shared.large,
-      ownTools: (id) => configTools.of(team.agents.findIndex((agent) => agent.id === id)).length,
+      ownTools: (id) =>
+        configTools().of(team().agents.findIndex((agent) => agent.id === id)).length,
       unfit: unfitFor(team),
       secretOf: async (name, use) => {
         const secret = await secretOf(name, use);
@@ -101,7 +109,7 @@ export function sessionTools({
     },
   });
   return {
-    toolsOf: (agent) => [...configTools.of(agent), ...servers.toolsOf(agent)],
+    toolsOf: (agent) => [...configTools().of(agent), ...servers.toolsOf(agent)],
     list: (effect, signal) => servers.list(effect, signal),
     close: () => servers.close(),
   };
@@ -114,10 +122,10 @@ const MAX_VERDICTS = 1_000;
  * Returns a function that says why a tool does not fit an agent's model; `null` if it fits. A tool
  * is checked only once per format, because the check of a schema may take milliseconds.
  */
-function unfitFor(team: Team): (agent: string, spec: ToolSpec, hash: string) => string | null {
+function unfitFor(team: () => Team): (agent: string, spec: ToolSpec, hash: string) => string | null {
   const verdicts = new Map<string, string | null>();
   return (id, spec, hash) => {
-    const format = team.agents.find((agent) => agent.id === id)?.backend.format;
+    const format = team().agents.find((agent) => agent.id === id)?.backend.format;
     if (format === undefined) return null;
     const known = verdicts.get(`${format} ${hash}`);
     if (known !== undefined) return known;

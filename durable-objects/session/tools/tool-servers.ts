@@ -10,12 +10,13 @@ import {
 import type { EventOf } from "../../../src/protocol/events";
 import type { McpEnvironment, ServerListing } from "../../../src/tools/mcp/environment";
 import { McpServers } from "../../../src/tools/mcp/mcp-servers";
-import { serverId } from "../../../src/tools/mcp/server";
+import { type McpTools, serverId } from "../../../src/tools/mcp/server";
 import { pinsOf, toListing } from "../../../src/tools/mcp/tool-listing";
 import type { Tool } from "../../../src/tools/tool";
 import type { RelaySlot, SessionInputs, SlotSource } from "../../../src/engine/ports";
 import { TOOL_SERVERS } from "../../shared/object-limits";
 import type { SessionLog } from "../log/session-log";
+import type { SessionFacts } from "../session-facts";
 import { ListingSlots } from "./listing-slots";
 import type { ToolDefinitions } from "./tool-definitions";
 
@@ -27,7 +28,7 @@ type Options = {
   now: () => number;
   log: SessionLog;
   definitions: ToolDefinitions;
-  team: Team;
+  teams: SessionFacts["teams"];
   environment: Omit<McpEnvironment, "enter" | "listed" | "now">;
 };
 
@@ -42,7 +43,8 @@ export class ToolServers {
   readonly #options: Options;
   readonly #servers: McpServers;
   readonly #listingSlots: ListingSlots;
-  #areRegistered = false;
+  /** The team whose servers are registered. */
+  #registered: Team | null = null;
   #closeTimer: ReturnType<typeof setTimeout> | undefined;
 
   constructor(options: Options) {
@@ -74,13 +76,15 @@ export class ToolServers {
     const { id } = this.#agent(agent);
     this.#registerServers();
     await this.#servers.refreshFor(id, signal);
+    // After an abort, another turn with another team may be running.
+    signal.throwIfAborted();
     this.#reportTools(agent);
   }
 
   /** Closes all connections; requests in progress are aborted. */
   async close(): Promise<void> {
     clearTimeout(this.#closeTimer);
-    this.#areRegistered = false;
+    this.#registered = null;
     await this.#servers.close();
   }
 
@@ -126,26 +130,27 @@ export class ToolServers {
    * Reports the changes after a server was listed again, for agents that already have its tools.
    */
   #relisted({ id }: ServerListing): void {
-    const { session, team } = this.#options;
+    const { session, teams } = this.#options;
     const turn = runningTurn(session.state);
     if (!turn) return;
-    for (const [agent, { mcp }] of team.agents.entries()) {
+    for (const [agent, { mcp }] of teams.current().agents.entries()) {
       if (hasAllListings(turn, agent) && mcp?.servers.some((server) => serverId(server) === id))
         this.#reportTools(agent);
     }
   }
 
   /**
-   * Registers the servers and the pinned tools of the session. From then on, requests may open
-   * connections. They are closed when no turn has run for some time.
+   * Registers the servers of the turn's team and the pinned tools of the session. From then on,
+   * requests may open connections. They are closed when no turn has run for some time.
    */
   #registerServers(): void {
     this.#extendConnections();
-    if (this.#areRegistered) return;
-    this.#areRegistered = true;
-    const { team, log } = this.#options;
-    const agents = new Map(team.agents.flatMap(({ id, mcp }) => (mcp ? [[id, mcp] as const] : [])));
-    this.#servers.know(agents, pinsOf(listingsIn(log), agents));
+    const { teams, log } = this.#options;
+    const team = teams.current();
+    if (this.#registered === team) return;
+    this.#registered = team;
+    const agentsOf = (turn: number) => serversOf(teams.of(turn));
+    this.#servers.know(serversOf(team), pinsOf(listingsIn(log), agentsOf));
   }
 
   /**
@@ -161,15 +166,19 @@ export class ToolServers {
   }
 
   #agent(index: number) {
-    const agent = this.#options.team.agents[index];
+    const agent = this.#options.teams.current().agents[index];
     if (!agent) throw new Error(`no agent at index ${index}`);
     return agent;
   }
 }
 
+/** The tool servers of each agent that has some, by agent id. */
+const serversOf = ({ agents }: Team): Map<string, McpTools> =>
+  new Map(agents.flatMap(({ id, mcp }) => (mcp ? [[id, mcp] as const] : [])));
+
 function* listingsIn(log: SessionLog) {
-  for (const { agent, body } of log.readType(WHOLE_LOG, "tools.listed")) {
+  for (const { turn, agent, body } of log.readType(WHOLE_LOG, "tools.listed")) {
     const { server, tools }: EventOf<"tools.listed"> = JSON.parse(body);
-    yield { agent: agent ?? "", server, tools };
+    yield { turn, agent: agent ?? "", server, tools };
   }
 }

@@ -53,6 +53,8 @@ const ADDITIONS: readonly (readonly [share: number, habits: readonly Habit[]])[]
   [0.06, ["branches"]],
   [0.12, ["branches", "tools"]],
   [0.04, ["branches", "projects", "tools"]],
+  [0.05, ["teams", "branches"]],
+  [0.07, ["teams", "branches", "tools"]],
 ];
 
 /**

@@ -7,6 +7,7 @@ import { ModelCalls } from "../../../durable-objects/session/calls/model-calls";
 import { createTables } from "../../../durable-objects/session/session-tables";
 import type { TurnPlace } from "../../../durable-objects/session/log/session-log";
 import { RateWaits } from "../../../durable-objects/session/calls/rate-waits";
+import { TurnTeams } from "../../../durable-objects/session/turn-teams";
 import type { SettledTurn } from "../../../durable-objects/tenant/tenant-api";
 import {
   hasAllListings,
@@ -24,20 +25,17 @@ import { SimulatedContexts } from "./contexts";
 import { Disk, DiskError, ProcessGone } from "../../../simulated/disk";
 import type { Fault, Faults } from "./faults";
 import { Gate } from "./gate";
+import { ProcessDeath } from "./process-death";
 import { type CallNetwork, Providers } from "./providers";
 import { type SessionSetup, type EngineSituation, SESSION } from "./engine-situation";
+import { providersIn } from "./team-user";
 import { Tenant } from "./tenant";
 import { ToolServer } from "./tools";
 import type { VirtualTime } from "./virtual-time";
 import { noContexts } from "../../../tests/builders/no-contexts";
 
-/** Thrown when the process crashes, to leave the functions that were running in it. */
-class ProcessDeath extends Error {
-  override readonly name = "ProcessDeath";
-}
-
 /** The session in the memory of one process. */
-export type LiveSession = SessionParts & { engine: Engine };
+export type LiveSession = SessionParts & { teams: TurnTeams; engine: Engine };
 
 /** Time after a crash until the platform can revive the object. Overdue alarms then fire. */
 export const REVIVAL_MS = 1_700;
@@ -257,11 +255,12 @@ export class Platform {
     );
     const { storage } = platform;
     storage.transactionSync(() => createTables(storage.sql));
+    const teams = new TurnTeams({ sql: storage.sql, session: setup.team });
     const nonce = (turn: number, attempt: number, agent: number) =>
       `n0nce${situation.seed.toString(36)}t${turn}a${attempt}g${agent}`;
     const parts = composeSession({
       platform,
-      facts: { sessionId: SESSION, team: setup.team, boot: life + 1, nonce },
+      facts: { sessionId: SESSION, teams, boot: life + 1, nonce },
       place: { tenant: "simulated", session: SESSION },
       bucket: this.bucket.bucket,
       contexts: situation.habits.includes("projects") ? this.contexts.services : noContexts,
@@ -269,15 +268,16 @@ export class Platform {
       settle: (turn: SettledTurn) => this.tenant.settle(turn),
       onFault: (error) => this.#recordError(life, error),
     });
-    return { ...parts, engine: createEngine(parts, this.#performer(parts)) };
+    return { ...parts, teams, engine: createEngine(parts, this.#performer(parts)) };
   }
 
   /** The service's own performer. Each call has its own network, which knows the call's id. */
   #performer(parts: SessionParts): Performer {
     const gate = this.gate.connect();
     const rates = new RateWaits({ session: SESSION, gate: () => gate, now: parts.now });
+    const providerOf = providersIn(this.#options.setup.team, parts.facts.teams);
     const callsOf = ({ agent, id }: ModelCallEffect) =>
-      this.#modelCalls(parts, rates, this.providers.networkFor(agent, id));
+      this.#modelCalls(parts, rates, this.providers.networkFor(providerOf(agent), id));
     // One instance for all tools, because an agent's file tools must run one at a time.
     const shared = this.#modelCalls(parts, rates, this.providers.networkFor(0, "none"));
     return {

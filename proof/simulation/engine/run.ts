@@ -343,6 +343,7 @@ class Run {
       cancelsAsked: this.#user.cancelsAsked,
       requestedAt: this.#user.requestedAt,
       tree,
+      teams: this.#user.teams,
       folds: this.#folds,
       stuck,
       stored,

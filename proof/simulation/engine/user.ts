@@ -3,6 +3,7 @@ import type { PinnedContext } from "../../../src/protocol/events";
 import type { LiveSession, Platform } from "./platform";
 import { PROJECT_TURNS, ProjectUser } from "./project-user";
 import type { SessionSetup, EngineSituation } from "./engine-situation";
+import { TeamUser } from "./team-user";
 import { TREE_TURNS, treeQuestion, TreeUser } from "./tree-user";
 import type { VirtualTime } from "./virtual-time";
 
@@ -35,6 +36,8 @@ export class User {
   readonly requestedAt = new Map<number, number>();
   /** Moves of the head; `null` if the session has no branches. */
   readonly tree: TreeUser | null;
+  /** The teams of turns; `null` if all turns ask the same team. */
+  readonly teams: TeamUser | null;
   /** Pushes and pulls of a project; `null` if the session has no project. */
   readonly project: ProjectUser | null;
   readonly #situation: EngineSituation;
@@ -50,6 +53,8 @@ export class User {
     this.turns = isTree ? TREE_TURNS : isProject ? PROJECT_TURNS : usualTurns;
     this.project = isProject ? new ProjectUser(situation, platform.contexts) : null;
     this.tree = isTree ? new TreeUser({ seed: situation.seed, time, platform }) : null;
+    const hasTeams = isTree && situation.habits.includes("teams");
+    this.teams = hasTeams ? new TeamUser(situation.seed, setup.team) : null;
     this.#situation = situation;
     this.#setup = setup;
     this.#time = time;
@@ -137,11 +142,13 @@ export class User {
   #start(session: LiveSession, turn: number, contexts: PinnedContext[] = []): void {
     const { team, budget, timeoutMs } = this.#setup;
     try {
+      const parentTurn = this.#parentFor(session, turn);
       session.coordinator.handle({
         type: "turn_requested",
         rules: turn === 1 ? team.rules : null,
+        ...this.teams?.begin(session, { turn, parent: parentTurn }),
         question: this.tree ? treeQuestion(turn) : "Which way leads through the hills?",
-        parentTurn: this.#parentFor(session, turn),
+        parentTurn,
         budget,
         timeoutMs: this.tree?.planOf(turn).timeoutMs ?? timeoutMs,
         ...(contexts.length > 0 && { contexts }),

@@ -1,6 +1,7 @@
 import type { CallFailure, Reply } from "../../../src/coordination";
 import type { Decision, FailureClass, ToolsListing } from "../../../src/protocol/events";
 import type { AgentRules, Budget, TeamRules } from "../../../src/protocol/team";
+import type { Overrides } from "../../../src/protocol/turn-team";
 import type { ToolNotification } from "../../../src/protocol/events/tool";
 import type { CallContext } from "./world";
 
@@ -13,6 +14,13 @@ export type Step = {
   /** The reply. It is a function, because aliases are known only when the call starts. */
   reply?: (seen: CallContext, call: string) => Partial<Reply>;
   failure?: CallFailure;
+};
+
+/** The team of a later turn. `rules`: omitted for the session's team. */
+export type AskedTeam = {
+  rules?: TeamRules;
+  overrides?: Overrides;
+  overriddenAgents?: readonly AgentRules[];
 };
 
 /** The scripted behaviour of a team in one turn. */
@@ -28,6 +36,8 @@ export type Script = {
   cancelAfterMs?: number;
   /** Plays the steps in three turns; the user moves the head back before the third. */
   goesBack?: true;
+  /** Further turns, each after the turn before it, with the team of its request. */
+  then?: readonly AskedTeam[];
   crashAfterMs?: number;
   /** Listings of the agents' tool servers. */
   listings?: readonly ToolsListing[];

@@ -1,6 +1,6 @@
 import type { Effect, Reply } from "../../../src/coordination";
 import type { Usage } from "../../../src/protocol/events";
-import type { Script, Step } from "./script";
+import type { AskedTeam, Script, Step } from "./script";
 import { Shell } from "./shell";
 import type { CallOutcome, CallContext, World } from "./world";
 
@@ -89,10 +89,11 @@ const usageOf = ({ started }: CallContext): Usage => ({
 /** Runs a script to the end of its turn. */
 export function play(script: Script): Shell {
   const shell = new Shell(scriptedWorld(script), () => {});
-  const ask = (parentTurn: number | null) =>
+  const ask = (parentTurn: number | null, team: AskedTeam = {}) =>
     shell.input({
       type: "turn_requested",
-      rules: parentTurn === null ? script.rules : null,
+      ...team,
+      rules: parentTurn === null ? script.rules : (team.rules ?? null),
       question: "Which way leads through the hills?",
       parentTurn,
       budget: script.budget ?? {},
@@ -103,6 +104,10 @@ export function play(script: Script): Shell {
   if (script.crashAfterMs !== undefined)
     shell.timeline.schedule(shell.now + script.crashAfterMs, () => shell.crash());
   shell.finish();
+  for (const [nth, team] of (script.then ?? []).entries()) {
+    ask(nth + 1, team);
+    shell.finish();
+  }
   if (!script.goesBack) return shell;
   ask(1);
   shell.finish();

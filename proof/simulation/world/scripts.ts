@@ -1,6 +1,7 @@
 import type { AgentRules } from "../../../src/protocol/team";
 import {
   afterSearching,
+  type AskedTeam,
   answers,
   asksForRestart,
   assignsPersonas,
@@ -27,6 +28,14 @@ const WITH_SEARCH = {
   price: { input: 1, cached_input: 0.25, cache_write: 1.25, output: 4 },
   hosted_tools: [{ name: "web_search", max_uses: 5, usd_per_use: 0.01, tokens_per_use: 500 }],
 } satisfies Partial<AgentRules>;
+
+/** Another team than that of the session, and a turn with one of its agents and another model. */
+const OTHERS = teamOf(2, { agents: [member(3), member(4)] });
+const ONE_OF_OTHERS: AskedTeam = {
+  rules: OTHERS,
+  overrides: { agents: ["dora"], models: { dora: "larger" } },
+  overriddenAgents: [member(4, { model: "larger", context_window: 200_000 })],
+};
 
 /** Scripts of whole turns, by the name of their recorded log. */
 export const SCRIPTS: Readonly<Record<string, Script>> = {
@@ -82,6 +91,21 @@ export const SCRIPTS: Readonly<Record<string, Script>> = {
       [
         ...[answers("Go by the ridge."), votesFor(1, "Safe.")],
         ...[answers("Go by the ridge again."), votesFor(1, "Safe.")],
+        ...[answers("Swim."), votesFor(1, "Dry.")],
+      ],
+    ],
+  },
+  "another-team": {
+    rules: teamOf(2),
+    then: [{ rules: OTHERS }, ONE_OF_OTHERS],
+    steps: [
+      [
+        ...[answers("Go by the river."), votesFor(1, "Safe."), says("Go by the river.")],
+        ...[answers("Go by boat."), votesFor(1, "Dry."), says("Go by boat.")],
+        says("Go by train."),
+      ],
+      [
+        ...[answers("Go by the ridge."), votesFor(1, "Safe.")],
         ...[answers("Swim."), votesFor(1, "Dry.")],
       ],
     ],

@@ -14,7 +14,7 @@ type ParsedTeam = { team: Team; warnings: readonly Fault[] };
  */
 export async function readTeam(
   context: Call,
-  request: RunRequest,
+  request: Pick<RunRequest, "config" | "config_yaml">,
   attached: string[],
 ): Promise<ParsedTeam> {
   const { name, source } = teamSource(context.env.teams, request);

@@ -51,6 +51,10 @@ const AGENTS = [
     error: { code: "bad_credentials", message: "Incorrect API key provided (401)." },
   },
 ];
+const PREVIEW = {
+  question_preview: QUESTION,
+  team: AGENTS.map(({ agent }) => ({ agent, provider: "custom", model: `model-of-${agent}` })),
+};
 const TURN = {
   turn: 1,
   parent_turn: null,
@@ -70,7 +74,10 @@ export const RUN_REQUEST = {
   config: "one-provider",
   budget: { max_cost_usd: 0.5 },
 };
-export const TURN_REQUEST = { question: "And with 40,000 orders a day?" };
+export const TURN_REQUEST = {
+  question: "And with 40,000 orders a day?",
+  overrides: { agents: ["analyst", "critic"], quick: true },
+};
 export const RUN = { session_id: ID, turn: 1, status: "running", links: runLinks(ID, 1) };
 export const RUN_WARNED = { ...RUN, warnings: [WARNING] };
 export const CANCELLED = { session_id: ID, turn: 1, status: "cancelled" };
@@ -168,7 +175,7 @@ export const STATUS = {
     final_answer_preview: ANSWER,
     finish_reason: "consensus",
   },
-  turns: [{ ...TURN, question_preview: QUESTION }],
+  turns: [{ ...TURN, ...PREVIEW }],
   head: 1,
   usage: USAGE,
   ...SPENT,
@@ -178,7 +185,7 @@ export const STATUS = {
 
 export const TURN_LIST = {
   object: "list",
-  data: [{ ...TURN, question_preview: QUESTION }],
+  data: [{ ...TURN, ...PREVIEW }],
   first_id: 1,
   last_id: 1,
   has_more: false,

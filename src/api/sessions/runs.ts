@@ -1,6 +1,11 @@
 import * as z from "zod";
 import { lazy } from "../../async/lazy";
-import type { RepeatTurn, StartRefusal, StartTurn } from "../../../durable-objects/session/session-api";
+import type {
+  RepeatTurn,
+  StartRefusal,
+  StartTurn,
+} from "../../../durable-objects/session/session-api";
+import type { Team } from "../../config/team";
 import { ATTACHMENT_LIMITS } from "../../protocol/attachments";
 import { type TeamRules, unpricedAgents } from "../../protocol/team";
 import {
@@ -54,6 +59,9 @@ const BODY_CODES = [
   "body_too_large",
   "unsupported_media_type",
   "request_invalid",
+  "config_invalid",
+  "unknown_team",
+  "overrides_invalid",
   "price_unknown",
   "budget_too_small",
   "context_missing",
@@ -85,7 +93,7 @@ const RUN_OPERATION: Operation = {
     body: { "application/json": { schema: RunRequestSchema, example: RUN_REQUEST } },
   },
   responses: START_RESPONSES,
-  codes: [...BODY_CODES, "config_invalid", "unknown_team", "session_not_found"],
+  codes: [...BODY_CODES, "session_not_found"],
   handle: createRun,
 };
 
@@ -93,7 +101,7 @@ const TURN_OPERATION: Operation = {
   id: "startTurn",
   tag: "Runs",
   summary: "Ask a session the next question",
-  description: `${PARTS_TEXT} Attachments of earlier turns are mentioned to the agents, but not sent again. To send one again, use a part with its \`sha256\` in place of \`data\`. \`repeat_turn\` asks the question of a turn again.`,
+  description: `The turn uses the team of the turn that it follows, unless the request names another team. ${PARTS_TEXT} Attachments of earlier turns are mentioned to the agents, but not sent again. To send one again, use a part with its \`sha256\` in place of \`data\`. \`repeat_turn\` asks the question of a turn again.`,
   request: {
     params: ID,
     headers: IDEMPOTENCY,
@@ -122,14 +130,16 @@ async function createRun(context: Call): Promise<Response> {
   const question = await toQuestion(body.question);
   const { readTeam } = await teamReader();
   const { team, warnings } = await readTeam(context, body, namesOf(body.question));
-  requirePrices(team.rules, body.budget);
+  // Overrides may give an agent another model; then the session checks the prices.
+  if (!body.overrides) requirePrices(team.rules, body.budget);
   const start = await beginStart(context, key, { question: question.text, warnings });
   const started = await start.stub.create(start.id, team, toStart(body, question));
   if (!started.ok) {
     await withdrawStart(context, key, start);
     throw startError(started);
   }
-  return confirmAndRespond(context, start, started.turn);
+  const given = [...start.warnings, ...(started.warnings ?? [])];
+  return confirmAndRespond(context, { ...start, warnings: given }, started.turn);
 }
 
 /**
@@ -151,6 +161,8 @@ function startError(refusal: StartRefusal): ApiError {
     case "attachments_too_large":
     case "attachment_refused":
       return attachmentError(refusal);
+    case "overrides_invalid":
+      return overridesError(refusal.problems);
     case "price_unknown":
       return priceError(refusal);
     case "budget_too_small":
@@ -181,16 +193,23 @@ function startError(refusal: StartRefusal): ApiError {
   }
 }
 
+function overridesError(problems: readonly Fault[]): ApiError {
+  const [first] = problems;
+  const rest = problems.length > 1 ? ` (and ${problems.length - 1} more)` : "";
+  return new ApiError("overrides_invalid", `${first?.detail}${rest}`, { errors: problems });
+}
+
 async function createTurn(context: Call): Promise<Response> {
   const { id, stub } = await sessionOf(context);
-  const { turn, key } = await readTurn(context, stub);
+  const { turn, parsed, key } = await readTurn(context, stub);
   const startId = key && (await claimTurn(context, key, id));
   const started = await stub.startTurn({
     ...turn,
     ...(startId && { startId }),
   });
   if (!started.ok) throw startError(started);
-  return respond(context, { id, stub, turn: started.turn, warnings: [] });
+  const warnings = [...(parsed?.warnings ?? []), ...(started.warnings ?? [])];
+  return respond(context, { id, stub, turn: started.turn, warnings });
 }
 
 /**
@@ -204,23 +223,37 @@ async function readTurn(context: Call, stub: SessionStub) {
       TurnRequestSchema,
       MAX_ATTACHMENT_BYTES,
     );
-    return { turn: await turnToStart(body), key: await readKey(context, text) };
+    const key = await readKey(context, text);
+    const parsed = await teamOf(context, body);
+    return { turn: await turnToStart(body, parsed?.team ?? null), parsed, key };
   } catch (error) {
     if ((await stub.turn(1)).ok) throw error;
     throw notFound("session_not_found");
   }
 }
 
-async function turnToStart(body: TurnRequest): Promise<StartTurn | RepeatTurn> {
+/** The team that a request for a turn brings; `null` if it brings none. */
+async function teamOf(context: Call, body: TurnRequest) {
+  if (body.config === undefined && body.config_yaml === undefined) return null;
+  const { readTeam } = await teamReader();
+  return readTeam(context, body, namesOf(body.question));
+}
+
+/** `team`: the team that the request brings. */
+async function turnToStart(body: TurnRequest, team: Team | null): Promise<StartTurn | RepeatTurn> {
   const { question = "", parent_turn: parentTurn, repeat_turn: repeats } = body;
   if (repeats !== undefined) return { ...limitsOf(body), repeats };
   return {
     ...toStart(body, await toQuestion(question)),
     ...(parentTurn !== undefined && { parentTurn }),
+    ...(team && { team }),
   };
 }
 
-type TurnFields = Pick<RunRequest, "budget" | "timeout_seconds" | "contexts" | "context_conflicts">;
+type TurnFields = Pick<
+  RunRequest,
+  "budget" | "timeout_seconds" | "contexts" | "context_conflicts" | "overrides"
+>;
 
 const toStart = (body: TurnFields, { text, attachments }: Question): StartTurn => ({
   question: text,
@@ -239,6 +272,7 @@ function limitsOf(body: TurnFields): Pick<StartTurn, "budget" | "timeoutMs" | "c
       ...(max_tokens === undefined ? {} : { max_tokens }),
     },
     ...(body.context_conflicts && { conflictWinner: body.context_conflicts }),
+    ...(body.overrides && { overrides: body.overrides }),
     timeoutMs: body.timeout_seconds === undefined ? null : Math.round(body.timeout_seconds * 1000),
   };
 }
@@ -251,7 +285,7 @@ function requirePrices(rules: TeamRules, budget: RunRequest["budget"]): void {
 }
 
 /** Names of the question's attachments. Configs can refer to these names. */
-const namesOf = (question: RunRequest["question"]): string[] =>
+const namesOf = (question: TurnRequest["question"] = ""): string[] =>
   typeof question === "string"
     ? []
     : question.flatMap((part) =>

@@ -1,6 +1,6 @@
 import { type EventOf, LOG_VERSION } from "../../protocol/events";
 import { addCosts, type Cost, FREE, toCostFields } from "../../protocol/cost";
-import { type TeamRules, unpricedAgents } from "../../protocol/team";
+import { type Budget, type TeamRules, unpricedAgents } from "../../protocol/team";
 import { jsonBytes, jsonPrefix } from "../byte-length";
 import { rulesOfTurn } from "../../protocol/turn-team";
 import { cancelEffects } from "../call/calls";
@@ -25,19 +25,23 @@ type TurnRefusal =
   /** `turn` is the number of the running turn. */
   | { ok: false; code: "turn_running"; turn: number }
   /** The turn to continue does not exist. */
-  | { ok: false; code: "turn_not_found" }
-  /** The budget is in dollars, and the price of these agents is unknown. */
-  | { ok: false; code: "price_unknown"; agents: readonly string[] };
+  | { ok: false; code: "turn_not_found" };
 
-/** Why a further turn may not start; `null` if it may. */
+/** The budget is in dollars, and the price of these agents is unknown. */
+type PriceRefusal = { ok: false; code: "price_unknown"; agents: readonly string[] };
+
+/** Why a further turn may not start, whatever its team is; `null` if it may. */
 export function turnRefusal(
   state: SessionState,
-  rules: TeamRules,
-  { parentTurn, budget }: Pick<TurnRequestInput, "parentTurn" | "budget">,
+  { parentTurn }: Pick<TurnRequestInput, "parentTurn">,
 ): TurnRefusal | null {
   const running = runningTurn(state);
   if (running) return { ok: false, code: "turn_running", turn: running.number };
-  if ((parentTurn ?? 0) > state.turns) return { ok: false, code: "turn_not_found" };
+  return (parentTurn ?? 0) > state.turns ? { ok: false, code: "turn_not_found" } : null;
+}
+
+/** Why a turn with this budget may not start with this team; `null` if it may. */
+export function priceRefusal(rules: TeamRules, budget: Budget): PriceRefusal | null {
   const unpriced = budget.max_cost_usd === undefined ? [] : unpricedAgents(rules);
   return unpriced.length > 0 ? { ok: false, code: "price_unknown", agents: unpriced } : null;
 }

@@ -4,6 +4,7 @@ import { ConflictSideSchema, GrantedContextsSchema } from "./contexts";
 import { TurnStatusSchema } from "./figures";
 import { IdSchema } from "./ids";
 import { FaultSchema } from "./problem";
+import { OverridesRequestSchema } from "./overrides";
 
 export const MAX_QUESTION_CHARS = 200_000;
 
@@ -97,35 +98,50 @@ export const ConfigObjectSchema = z
   )
   .meta({ type: "object", additionalProperties: {} });
 
+/** The fields of a team. `omitted`: the team if neither is given. */
+const teamFields = (omitted: string) => ({
+  config: z
+    .union([z.string().min(1).max(200), ConfigObjectSchema])
+    .optional()
+    .describe(
+      `Name of an included team or of a model, or a team's config as an object. Omitted: \`config_yaml\`, or else ${omitted}`,
+    ),
+  // `config/source.ts` checks the length.
+  config_yaml: z
+    .string()
+    .min(1)
+    .optional()
+    .describe("A team's config as YAML text; errors then have line and column. Replaces `config`"),
+  overrides: OverridesRequestSchema.optional().describe(
+    "Changes of the team for this turn only. The turns that continue it use the team without them. Omitted: none",
+  ),
+});
+
+/** Whether at most one field names a team. */
+const isOneTeam = ({ config, config_yaml }: { config?: unknown; config_yaml?: unknown }) =>
+  config === undefined || config_yaml === undefined;
+const TWO_TEAMS = { path: ["config_yaml"], message: "cannot be given together with config" };
+
 export const RunRequestSchema = z
   .strictObject({
-    config: z
-      .union([z.string().min(1).max(200), ConfigObjectSchema])
-      .optional()
-      .describe(
-        "Name of an included team or of a model, or a team's config as an object. Omitted: `config_yaml`, or else the default team",
-      ),
-    // `config/source.ts` checks the length.
-    config_yaml: z
-      .string()
-      .min(1)
-      .optional()
-      .describe(
-        "A team's config as YAML text; errors then have line and column. Replaces `config`",
-      ),
+    ...teamFields("the default team"),
     question,
     ...limitFields,
     ...contextFields,
   })
-  .refine(({ config, config_yaml }) => config === undefined || config_yaml === undefined, {
-    path: ["config_yaml"],
-    message: "cannot be given together with config",
-  })
+  .refine(isOneTeam, TWO_TEAMS)
   .meta({ id: "RunRequest" });
 export type RunRequest = z.infer<typeof RunRequestSchema>;
 
 /** Fields that a repeated turn takes from the turn that it repeats. */
-const REPEATED_FIELDS = ["question", "parent_turn", "contexts"] as const;
+const REPEATED_FIELDS = [
+  "question",
+  "parent_turn",
+  "contexts",
+  "config",
+  "config_yaml",
+  "overrides",
+] as const;
 
 export const TurnRequestSchema = z
   .strictObject({
@@ -135,13 +151,14 @@ export const TurnRequestSchema = z
       .min(1)
       .optional()
       .describe(
-        "Number of a turn whose question is asked again: with the same attachments and contexts, after the same turn. Replaces `question`, `parent_turn` and `contexts`",
+        "Number of a turn whose question is asked again: with the same attachments, contexts, team and overrides, after the same turn. Only limits, `context_conflicts` and `repeat_turn` may be given then",
       ),
     parent_turn: z
       .int()
       .min(1)
       .optional()
       .describe("Number of the turn that this one follows. Omitted: the head of the session"),
+    ...teamFields("the team of the parent turn"),
     ...limitFields,
     ...contextFields,
   })
@@ -159,6 +176,7 @@ export const TurnRequestSchema = z
           message: "cannot be given together with repeat_turn",
         });
   })
+  .refine(isOneTeam, TWO_TEAMS)
   .meta({ id: "TurnRequest" });
 export type TurnRequest = z.infer<typeof TurnRequestSchema>;
 
@@ -181,7 +199,7 @@ export const RunResponseSchema = z
       .array(FaultSchema)
       .optional()
       .describe(
-        "Settings of the config that have no effect, or another effect than expected. Omitted if none",
+        "Settings of the config or of `overrides` that have no effect, or another effect than expected. Omitted if none",
       ),
   })
   .meta({ id: "Run" });

@@ -5,6 +5,7 @@ import { reasonFields } from "../events/fields";
 import { HandedFilesSchema, LeftOutSchema } from "../events/file";
 import { AgentFailureSchema, PartialResultSchema } from "../events/turn";
 import { CitationSchema } from "../hosted-tools";
+import { OverridesSchema } from "../turn-team";
 import { UsageSchema } from "../usage";
 import {
   AgentStatusSchema,
@@ -23,6 +24,15 @@ export const headField = z
   .int()
   .describe("Number of the head: the turn that the next turn follows unless it names another");
 
+const modelFields = {
+  provider: z.string().describe("Type of the backend"),
+  model: z.string().describe("Name of the model"),
+};
+
+const overridesField = OverridesSchema.optional().describe(
+  "Changes of the team that apply to this turn only. Omitted if none",
+);
+
 export const TurnSummarySchema = z
   .object({
     turn: z.int().describe("Number of the turn, from 1"),
@@ -32,6 +42,10 @@ export const TurnSummarySchema = z
       .describe("Number of the turn that this one follows; `null` for the first turn, and for its repetitions"),
     status: TurnStatusSchema,
     question_preview: z.string().describe("Start of the question"),
+    team: z
+      .array(z.object({ agent: agentId, ...modelFields }).meta({ id: "TeamMember" }))
+      .describe("The agents that take part in the turn, in the order of the config"),
+    overrides: overridesField,
     started_at: seconds.describe("Time of the start in Unix seconds"),
     ended_at: seconds
       .nullable()
@@ -161,7 +175,7 @@ export const AttemptSchema = z
   })
   .meta({ id: "Attempt" });
 
-export const TurnResponseSchema = TurnSummarySchema.omit({ question_preview: true })
+export const TurnResponseSchema = TurnSummarySchema.omit({ question_preview: true, team: true })
   .extend({
     session_id: z.string().describe("Id of the session"),
     question: z.string().describe("The user's text"),
@@ -187,12 +201,9 @@ export const TurnResponseSchema = TurnSummarySchema.omit({ question_preview: tru
       ),
     agents: z
       .array(
-        ParticipantSchema.extend({
-          provider: z.string().describe("Type of the backend"),
-          model: z.string().describe("Name of the model"),
-        }).meta({ id: "TurnAgent" }),
+        ParticipantSchema.extend(modelFields).meta({ id: "TurnAgent" }),
       )
-      .describe("All agents of the team, as of the latest attempt"),
+      .describe("All agents that take part in the turn, as of the latest attempt"),
     hosted_uses: z
       .record(z.string(), HostedUsesSchema)
       .describe("Number of uses of hosted tools, by agent id and tool"),

@@ -117,7 +117,7 @@ export const TURN_EVENTS = [
     overridden_agents: z
       .array(AgentRulesSchema)
       .optional()
-      .describe("The agents to which `overrides` gives another model. Omitted if none"),
+      .describe("The agents whose rules `overrides` changes: those with another model, or with other hosted tools. Omitted if none"),
     log_version: count
       .optional()
       .describe("Version of the log format at the start of the turn. Omitted: 1"),

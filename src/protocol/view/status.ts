@@ -70,7 +70,7 @@ export function toStatus(view: SessionView, meta: StatusMeta): SessionStatus | n
 export function toTurn(view: SessionView, number: number): TurnResponse | null {
   const turn = turnOf(view, number);
   if (!turn) return null;
-  const { question_preview: _, ...summary } = toSummary(turn);
+  const { question_preview: _, team: __, ...summary } = toSummary(turn);
   const attempts = turn.attempts.map((attempt) => toAttempt(turn, attempt));
   return {
     ...summary,
@@ -166,6 +166,8 @@ export function toSummary(turn: TurnView): z.infer<typeof TurnSummarySchema> {
     parent_turn: turn.parentTurn,
     status: turn.status,
     question_preview: preview(turn.question, FINAL_PREVIEW_CHARS),
+    team: turn.agents.map(({ id, provider, model }) => ({ agent: id, provider, model })),
+    ...(turn.overrides && { overrides: turn.overrides }),
     started_at: toSeconds(turn.startedAt),
     ended_at: turn.endedAt === null ? null : toSeconds(turn.endedAt),
     finish_reason: finishReason(turn),

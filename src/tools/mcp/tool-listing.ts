@@ -32,19 +32,19 @@ export function toListing({
   };
 }
 
-type AgentListing = Pick<ToolsListing, "server" | "tools"> & { agent: string };
+type AgentListing = Pick<ToolsListing, "server" | "tools"> & { turn: number; agent: string };
 
 /**
  * The pins of a session, by `serverId`, from all its listings in their order. The first listing of
- * a tool is its pin. `agents` contains the servers of each agent, by agent id.
+ * a tool is its pin. `agentsOf`: the servers of each agent in a turn, by agent id.
  */
 export function pinsOf(
   listings: Iterable<AgentListing>,
-  agents: ReadonlyMap<string, McpTools>,
+  agentsOf: (turn: number) => ReadonlyMap<string, McpTools>,
 ): Map<string, Pins> {
   const pins = new Map<string, Map<string, string>>();
-  for (const { agent, server: name, tools } of listings) {
-    const server = agents.get(agent)?.servers.find((candidate) => candidate.name === name);
+  for (const { turn, agent, server: name, tools } of listings) {
+    const server = agentsOf(turn).get(agent)?.servers.find((candidate) => candidate.name === name);
     if (!server) continue;
     const serverPins = pins.get(serverId(server)) ?? new Map<string, string>();
     for (const { tool, hash } of tools) if (!serverPins.has(tool)) serverPins.set(tool, hash);

@@ -93,6 +93,23 @@ describe("a repeated turn", () => {
     expect(repetitions.map(({ grants = [] }) => grants)).toEqual([contexts, []]);
   });
 
+  it("has the team and the overrides of the turn that it repeats", async () => {
+    const run = await start(teamOf(["obedient", "obedient"]), { question: "Turn 1" });
+    await follow(run);
+    const config = { ...teamOf(["obedient"]), ui: { use_orchestrator_for_single_agent: true } };
+    const another = startOf(await ask(run, { question: "Turn 2", parent_turn: 1, config }));
+    const overrides = { agents: ["a1"] };
+    await ask(run, { question: "Turn 3", parent_turn: 1, overrides });
+    const repetitions = [
+      startOf(await ask(run, { repeat_turn: 2 })),
+      startOf(await ask(run, { repeat_turn: 3 })),
+    ];
+    expect(repetitions[0]?.rules).toEqual(another.rules);
+    expect(another.rules).toBeDefined();
+    expect(repetitions[1]).toMatchObject({ overrides, parent_turn: 1 });
+    expect(repetitions[1]?.rules).toBeUndefined();
+  });
+
   it("is started once by a repeated request", async () => {
     const run = await start(teamOf(["obedient"]), { question: "Turn 1" });
     await follow(run);

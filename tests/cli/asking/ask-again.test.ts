@@ -119,7 +119,16 @@ describe("a turn that conflicts refuse", () => {
 
 describe("a question that cannot be asked pushes nothing", () => {
   it.each([
-    { name: "with a team", args: ["--config", "x"], message: "A session keeps its team" },
+    {
+      name: "with a missing config",
+      args: ["--config", "none.yaml"],
+      message: "Cannot read the config none.yaml",
+    },
+    {
+      name: "with options that contradict each other",
+      args: ["--quick", "--max-answers", "2"],
+      message: "With --quick each agent answers once",
+    },
     {
       name: "with a missing file",
       args: ["--file", "none.txt"],

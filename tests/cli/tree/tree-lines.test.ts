@@ -56,9 +56,16 @@ describe("the order of the turns", () => {
 const START = Date.UTC(2027, 0, 15, 12) / 1000;
 const turn = (fields: Partial<TreeFacts["data"][number]>): TreeFacts["data"][number] => ({
   ...{ turn: 1, parent_turn: null, status: "completed", question_preview: "Write a poem." },
-  ...{ started_at: START, ended_at: START + 72, cost_usd: 0.0123, cost_usd_known: 0.0123 },
+  ...{ team: [], started_at: START, ended_at: START + 72, cost_usd: 0.0123, cost_usd_known: 0.0123 },
   ...fields,
 });
+/** Agents with their models, such as `a gpt-5`. */
+const teamOf = (...agents: readonly string[]) =>
+  agents.map((text) => {
+    const [agent = "", model = ""] = text.split(" ");
+    return { agent, model };
+  });
+const escaped = (text: string) => text.replaceAll(/[[\].]/g, "\\$&");
 const TREE: TreeFacts = {
   head: 3,
   data: [
@@ -99,6 +106,31 @@ describe("the drawing of the turns", () => {
       "  │  4  running    $12.50    1:01:40  <start of turn>.  Write a poem.",
       "  5     completed  $0.0123   01:12    <start of turn>.  詩を書いてください。詩を書いてください。詩…",
     ]);
+  });
+
+  it.each<{ name: string; fields: Partial<TreeFacts["data"][number]>; question: string }>([
+    { name: "no team that is its parent's", fields: { team: teamOf("a m", "b n") }, question: "Go." },
+    { name: "agents that take part", fields: { team: teamOf("b n") }, question: "[b] Go." },
+    {
+      name: "agents with other models",
+      fields: { team: teamOf("a m", "b k") },
+      question: "[a, b=k] Go.",
+    },
+    {
+      name: "another team, cut at its end",
+      fields: { team: teamOf("long_name long_model_name", "c k") },
+      question: "[long_name=long_model_na…] Go.",
+    },
+    {
+      name: "a quick turn",
+      fields: { team: teamOf("a m", "b n"), overrides: { quick: true } },
+      question: "[quick] Go.",
+    },
+  ])("has before the question $name", ({ fields, question }) => {
+    const second = turn({ turn: 2, parent_turn: 1, question_preview: "Go.", ...fields });
+    const data = [turn({ team: teamOf("a m", "b n") }), second];
+    const [, line = []] = treeLines({ data, head: 2 }, { width: 70, now: 0 });
+    expect(paint(line, { width: 70, color: false })).toMatch(new RegExp(`01:12  ${escaped(question)}$`));
   });
 
   it("says the same without colours", () => {

@@ -1,35 +1,36 @@
 import { describe, expect, it } from "vitest";
-import { emptySession, turnRefusal } from "../../../src/coordination";
+import { emptySession, priceRefusal, turnRefusal } from "../../../src/coordination";
 import { agentRules, teamRules } from "../builders";
 import { World } from "../world";
 
 const settled = { ...emptySession, turns: 2 };
 const priced = teamRules([agentRules("a")]);
 const unpriced = teamRules([agentRules("a"), agentRules("b", { price: null })]);
-const next = { parentTurn: null, budget: {} };
 
 describe("a further turn", () => {
   it.each([
-    { name: "the latest turn is settled", rules: unpriced, request: next },
-    { name: "it continues the latest turn", rules: priced, request: { ...next, parentTurn: 2 } },
+    { name: "the latest turn is settled", parentTurn: null },
+    { name: "it continues the latest turn", parentTurn: 2 },
+  ])("may start if $name", ({ parentTurn }) => {
+    expect(turnRefusal(settled, { parentTurn })).toBeNull();
+  });
+
+  it.each([
+    { name: "it has no budget", rules: unpriced, budget: {} },
     {
       name: "all prices are known and its budget is in dollars",
       rules: priced,
-      request: { ...next, budget: { max_cost_usd: 1 } },
+      budget: { max_cost_usd: 1 },
     },
-    {
-      name: "its budget is in tokens",
-      rules: unpriced,
-      request: { ...next, budget: { max_tokens: 1_000 } },
-    },
-  ])("may start if $name", ({ rules, request }) => {
-    expect(turnRefusal(settled, rules, request)).toBeNull();
+    { name: "its budget is in tokens", rules: unpriced, budget: { max_tokens: 1_000 } },
+  ])("may start with its team if $name", ({ rules, budget }) => {
+    expect(priceRefusal(rules, budget)).toBeNull();
   });
 
   it("is refused while a turn runs", () => {
     const world = new World({ agents: ["a"] });
     world.ask();
-    expect(turnRefusal(world.state, world.rules, { ...next, parentTurn: 9 })).toEqual({
+    expect(turnRefusal(world.state, { parentTurn: 9 })).toEqual({
       ok: false,
       code: "turn_running",
       turn: 1,
@@ -37,14 +38,14 @@ describe("a further turn", () => {
   });
 
   it("is refused if the turn to continue does not exist", () => {
-    expect(turnRefusal(settled, priced, { ...next, parentTurn: 3 })).toEqual({
+    expect(turnRefusal(settled, { parentTurn: 3 })).toEqual({
       ok: false,
       code: "turn_not_found",
     });
   });
 
   it("is refused if its budget is in dollars and a price is unknown", () => {
-    expect(turnRefusal(settled, unpriced, { ...next, budget: { max_cost_usd: 1 } })).toEqual({
+    expect(priceRefusal(unpriced, { max_cost_usd: 1 })).toEqual({
       ok: false,
       code: "price_unknown",
       agents: ["b"],

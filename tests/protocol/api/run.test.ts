@@ -117,6 +117,16 @@ describe("a request for a turn", () => {
       body: { contexts: [{ name: "site" }] },
       path: "contexts",
     },
+    {
+      name: "that repeats a turn with other overrides",
+      body: { overrides: { quick: true } },
+      path: "overrides",
+    },
+    {
+      name: "that repeats a turn with another team",
+      body: { config: "demo" },
+      path: "config",
+    },
     { name: "that repeats turn 0", body: { repeat_turn: 0 }, path: "repeat_turn" },
   ])("$name is refused, and the error names the field", ({ name, body, path }) => {
     const repeated = name.startsWith("that repeats") ? { repeat_turn: 2 } : {};

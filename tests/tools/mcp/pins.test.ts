@@ -98,6 +98,7 @@ describe("a listing in the log", () => {
   const box = server("https://box.example.com/mcp");
   const agents = new Map([["a", { servers: [box], allowedTools: null, excludeTools: [] }]]);
   const listing = (agent: string, tools: readonly (readonly [string, string])[]) => ({
+    turn: 1,
     agent,
     server: "box",
     tools: tools.map(([tool, hash]) => ({
@@ -132,7 +133,16 @@ describe("a listing in the log", () => {
       pins: JSON.parse('{"__proto__": "1"}'),
     },
   ])("pins $name", ({ listings, pins }) => {
-    expect(pinsOf(listings, agents).get("box https://box.example.com/mcp")).toEqual(pins);
+    expect(pinsOf(listings, () => agents).get("box https://box.example.com/mcp")).toEqual(pins);
+  });
+
+  it("pins nothing for another server of this name that the agent has in a turn of another team", () => {
+    const other = server("https://other.example.com/mcp");
+    const others = new Map([["a", { servers: [other], allowedTools: null, excludeTools: [] }]]);
+    const listings = [listing("a", [["x", "1"]]), { ...listing("a", [["x", "2"]]), turn: 2 }];
+    const pins = pinsOf(listings, (turn) => (turn === 1 ? agents : others));
+    expect(pins.get("box https://box.example.com/mcp")).toEqual({ x: "1" });
+    expect(pins.get("box https://other.example.com/mcp")).toEqual({ x: "2" });
   });
 
   it("names at most fifty refused tools, and contains the number of the others", () => {

@@ -97,13 +97,11 @@ describe("D15 the name of a tool that was called", () => {
     const config = server(url);
     const first = keep(await connected([config]));
     await toolOf(first, "mcp__box__a_b").run({}, context());
-    const log = first.offersFor("one").map((offer) => ({ agent: "one", ...toListing(offer) }));
+    const log = first.offersFor("one").map((offer) => ({ turn: 1, agent: "one", ...toListing(offer) }));
     await first.close();
     changeList("a b", "a_b");
-    const pins = pinsOf(
-      log,
-      new Map([["one", { servers: [config], allowedTools: null, excludeTools: [] }]]),
-    );
+    const agents = new Map([["one", { servers: [config], allowedTools: null, excludeTools: [] }]]);
+    const pins = pinsOf(log, () => agents);
     const second = keep(await connected([config], { pins }));
     expect(second.list()[0]).toMatchObject({ added: ["a b"] });
     await toolOf(second, "mcp__box__a_b").run({}, context());

@@ -1,9 +1,11 @@
 import { afterEach, describe, expect, it, vi } from "vitest";
 import { Containers } from "../../../../durable-objects/session/tools/containers";
 import { toolboxOf } from "../../../../durable-objects/session/tools/toolbox";
+import { withOverrides } from "../../../../src/config/turn-overrides";
 import type { CommandPlace, SandboxClient } from "../../../../src/tools/shell";
 import { Breakers } from "../../../../src/tools/breaker";
 import { Mutex } from "../../../../src/async/mutex";
+import { fixedTeams } from "../../../builders/fixed-teams";
 import { FULL_CONTEXT, teamOf } from "../../../config/teams";
 import { workingAgent } from "./tool-rig";
 
@@ -68,10 +70,11 @@ describe("a session's containers", () => {
   const working = (rulesFor: CommandPlace, bound: CommandPlace = rulesFor) => {
     fleet = new Fleet();
     const team = teamOf(YAML, { ...FULL_CONTEXT, commands: rulesFor });
+    const teams = fixedTeams(team);
     const sandboxes = bound === "service" ? undefined : fleet.namespace;
     agent = workingAgent([], [POST], {
       team,
-      containers: () => new Containers({ sandboxes, place: bound, session: "s", team }),
+      containers: () => new Containers({ sandboxes, place: bound, session: "s", teams }),
       tools: (containers) => {
         const [own] = team.agents;
         if (!own) throw new Error("a team has an agent");
@@ -150,17 +153,49 @@ describe("a session's containers", () => {
   });
 });
 
+const containersOf = (sandboxes: Namespace | undefined, teams: ReturnType<typeof fixedTeams>) =>
+  new Containers({ sandboxes, place: "closed_container", session: "s", teams });
+
+describe("the container of an agent", () => {
+  it("is the same in a turn in which agents before it take no part", () => {
+    const fleet = new Fleet();
+    const team = teamOf(
+      "agents: [{id: x, backend: {type: claude}}, {id: y, backend: {type: claude, enable_mcp_command_line: true}}]",
+      FULL_CONTEXT,
+    );
+    const overridden = withOverrides(team, { agents: ["y"] });
+    if (!overridden.ok) throw new Error("the overrides fit the team");
+    expect(containersOf(fleet.namespace, fixedTeams(overridden.team)).jobs()).toEqual([
+      { type: "destroy_container", name: "s-2" },
+    ]);
+  });
+});
+
 describe("the jobs that destroy containers", () => {
   it("exist only for agents with a shell, and only if the deployment has containers", () => {
     const fleet = new Fleet();
     const withShell = teamOf(YAML, FULL_CONTEXT);
     const withoutShell = teamOf("agent: {id: a, backend: {type: claude, cwd: work}}", FULL_CONTEXT);
     const jobsOf = (sandboxes: Namespace | undefined, team: typeof withShell) =>
-      new Containers({ sandboxes, place: "closed_container", session: "s", team }).jobs();
+      containersOf(sandboxes, fixedTeams(team)).jobs();
     expect(jobsOf(fleet.namespace, withShell)).toEqual([
       { type: "destroy_container", name: "s-1" },
     ]);
     expect(jobsOf(undefined, withShell)).toEqual([]);
     expect(jobsOf(fleet.namespace, withoutShell)).toEqual([]);
+  });
+
+  it("exist for the agents of every team of the session, each once", () => {
+    const fleet = new Fleet();
+    const alone = teamOf(YAML, FULL_CONTEXT);
+    const both = teamOf(
+      "agents: [{id: x, backend: {type: claude}}, {id: y, backend: {type: claude, enable_mcp_command_line: true}}]",
+      FULL_CONTEXT,
+    );
+    const all = () => [alone, both, alone];
+    expect(containersOf(fleet.namespace, { ...fixedTeams(both), all }).jobs()).toEqual([
+      { type: "destroy_container", name: "s-1" },
+      { type: "destroy_container", name: "s-2" },
+    ]);
   });
 });

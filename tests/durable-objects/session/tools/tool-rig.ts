@@ -16,6 +16,7 @@ import { isTerminal, type WireEvent } from "../../../../src/protocol/events";
 import type { ReplyItem } from "../../../../src/providers/provider";
 import { fileTools } from "../../../../src/tools/files";
 import type { Tool } from "../../../../src/tools/tool";
+import { fixedTeams } from "../../../builders/fixed-teams";
 import { noContexts } from "../../../builders/no-contexts";
 import { FULL_CONTEXT, teamOf } from "../../../config/teams";
 import { used } from "../../../coordination/builders";
@@ -152,7 +153,7 @@ function beginLife(
   const tools = own && containers ? own.tools(containers) : [...fileTools(), ...more];
   const parts = composeSession({
     ...{ platform, bucket: NO_BUCKET, contexts: noContexts, maxReaders: 1, onFault: noteFault },
-    facts: { team, sessionId: "s", boot, nonce: () => "n0nce" },
+    facts: { teams: fixedTeams(team), sessionId: "s", boot, nonce: () => "n0nce" },
     place: { tenant: "t", session: "s" },
     ...(containers && { containers }),
     settle: work.room.settle ?? (async () => {}),
@@ -183,8 +184,8 @@ type Work = {
 function performerOf(parts: SessionParts, { tools, calls, replies, room }: Work): Performer {
   const { coordinator, facts, workspaces, now } = parts;
   const agentTools = new AgentTools({
-    ...{ session: coordinator, team: facts.team, sessionId: facts.sessionId },
-    ...{ calls: parts.calls, workspaces, now, fetchOver: () => fetch },
+    ...{ session: coordinator, team: () => facts.teams.current() },
+    ...{ sessionId: facts.sessionId, calls: parts.calls, workspaces, now, fetchOver: () => fetch },
     toolsOf: () => tools,
     calibrationOf: () => room.calibration ?? 1,
   });
