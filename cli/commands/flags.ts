@@ -53,7 +53,10 @@ export type LimitFlags = {
 };
 
 export const withTeam = (command: Command): Command =>
-  withOverrides(command)
+  withInputs(withOverrides(withTeamChoice(command)));
+
+const withTeamChoice = (command: Command): Command =>
+  command
     .option("--config <file|name>", "the team: a YAML file, or the name of an included team")
     .option(
       "--model <model>",
@@ -64,7 +67,11 @@ export const withTeam = (command: Command): Command =>
       "--backend <type>",
       "the backend type of --model, if the model's name does not imply it",
     )
-    .option("--system-message <text>", "system message of the agents of --model")
+    .option("--system-message <text>", "system message of the agents of --model");
+
+/** Files, folders and limits of one turn. */
+const withInputs = (command: Command): Command =>
+  command
     .option(
       "--file <path>",
       "attach an image, a PDF, a sound or a text file to the question; repeatable",

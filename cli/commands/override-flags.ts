@@ -17,18 +17,18 @@ export type OverrideFlags = {
 
 export const withOverrides = (command: Command): Command =>
   command
-    .option("--agents <ids>", "ask only these agents of the team, like a,b", toIds)
+    .option("--agents <ids>", "for this question, ask only these agents of the team, like a,b", toIds)
     .addOption(
       new Option(
         "--model-of <agent=model>",
-        "another model for this agent of the team; repeatable",
+        "for this question, another model for this agent of the team; repeatable",
       ).argParser(toModelOf),
     )
-    .option("--quick", "let each agent answer once and then vote")
-    .option("--max-answers <n>", "most answers of each agent", toAnswers)
-    .option("--personas", "give each agent a persona")
+    .option("--quick", "for this question, let each agent answer once and then vote")
+    .option("--max-answers <n>", "for this question, most answers of each agent", toAnswers)
+    .option("--personas", "for this question, give each agent a persona; also --no-personas")
     .addOption(new Option("--no-personas").hideHelp())
-    .option("--skip-coordination", "let one agent answer without the others")
+    .option("--skip-coordination", "for this question, let one agent answer without the others; also --no-skip-coordination")
     .addOption(new Option("--no-skip-coordination").hideHelp());
 
 function toIds(text: string): readonly string[] {

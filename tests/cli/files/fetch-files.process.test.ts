@@ -118,10 +118,28 @@ describe("the next question", () => {
     expect(await turnOf("show", "last")).toMatchObject({ turn: 4, parent_turn: 2 });
   });
 
-  it("may not change the team, and needs a session", async () => {
-    await expect(cli("--continue", "--model", "builder", "x")).rejects.toThrow(
-      "A session keeps its team",
-    );
+  it("may ask another team, with some of its agents, and the next question asks all of it", async () => {
+    const yaml = await readFile(path.join(folder, "team.yaml"), "utf8");
+    const [head = "", ann = ""] = yaml.split("  - ");
+    const two = `${head}  - ${ann}  - ${ann.replace("id: ann", "id: ben")}`;
+    await writeFile(path.join(folder, "two.yaml"), two);
+    const options = ["--config", "two.yaml", "--agents", "ben"];
+    await cli("--continue", ...options, "Which way is better?");
+    const agentsOf = ({ agents }: { agents: { agent: string }[] }) =>
+      agents.map(({ agent }) => agent);
+    const turn = await turnOf("show", "last");
+    expect([agentsOf(turn), turn.overrides, turn.label]).toEqual([
+      ["ben"],
+      { agents: ["ben"] },
+      "agent2.final",
+    ]);
+    expect((await cli("show", "last")).stdout).toContain("team     only ben\n");
+    expect((await cli("turns", "last")).stdout).toMatch(/^\* 5 .* \[ben=builder\] Which way/m);
+    await cli("--continue", "And now?");
+    expect(agentsOf(await turnOf("show", "last"))).toEqual(["ann", "ben"]);
+  });
+
+  it("needs a session", async () => {
     await expect(
       runAt({ cwd: folder, home: folder }, "--continue", "x", "--server", stack.service.url),
     ).rejects.toThrow("knows no last session");

@@ -133,9 +133,39 @@ describe("a request for a turn", () => {
     const result = TurnRequestSchema.safeParse({ ...repeated, ...body });
     expect(result.error?.issues.map((issue) => issue.path.join("."))).toEqual([path]);
   });
-  it("may bring another team", () => {
-    const request = { question, config: "demo" };
-    expect(TurnRequestSchema.parse(request)).toEqual(request);
+  it.each([
+    { config: "demo" },
+    { config: { agents: [] } },
+    { config_yaml: "agents: []" },
+    { overrides: {} },
+    { overrides: { agents: ["a"], models: { a: "m" }, max_new_answers_per_agent: 2 } },
+    { overrides: { quick: true, personas: false, skip_coordination: false } },
+    { overrides: { quick: false, max_new_answers_per_agent: 2 } },
+  ])("may bring another team or change it: %j", (team) => {
+    expect(TurnRequestSchema.parse({ question, ...team })).toEqual({ question, ...team });
+  });
+  it.each([
+    { name: "two teams", team: { config: "demo", config_yaml: "x" }, path: "config_yaml" },
+    { name: "overrides of no agent", team: { overrides: { agents: [] } }, path: "overrides.agents" },
+    {
+      name: "an empty model",
+      team: { overrides: { models: { a: "" } } },
+      path: "overrides.models.a",
+    },
+    {
+      name: "no answer",
+      team: { overrides: { max_new_answers_per_agent: 0 } },
+      path: "overrides.max_new_answers_per_agent",
+    },
+    {
+      name: "quick and a number of answers",
+      team: { overrides: { quick: true, max_new_answers_per_agent: 1 } },
+      path: "overrides.max_new_answers_per_agent",
+    },
+    { name: "an unknown override", team: { overrides: { fast: true } }, path: "overrides" },
+  ])("with $name is refused, and the error names the field", ({ team, path }) => {
+    const result = TurnRequestSchema.safeParse({ question, ...team });
+    expect(result.error?.issues.map((issue) => issue.path.join("."))).toEqual([path]);
   });
 });
 
