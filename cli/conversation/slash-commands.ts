@@ -6,6 +6,7 @@ import { cancelMessage, printSessions } from "../commands/sessions";
 import { printLines } from "../terminal/output";
 import { type Conversation, sessionOf } from "./conversation";
 import { cat, diff, files, save } from "./file-commands";
+import { interrupt, queue } from "./queued-questions";
 import { branch, turns, undo } from "./tree-commands";
 import { CliError, EXIT } from "../exit-codes";
 import type { Io } from "../io";
@@ -19,12 +20,14 @@ import { findSession } from "../service/find-session";
 
 /**
  * The next step of the conversation after a command. `winner`: the question that conflicts refused
- * is asked again, and this side wins. `branch`: the question is asked after this turn.
+ * is asked again, and this side wins. `branch`: the question is asked after this turn. `follow`:
+ * the turns of the questions that wait are followed.
  */
 export type Outcome =
   | "done"
   | "retry"
   | "quit"
+  | "follow"
   | { winner: ConflictSide }
   | { branch: number; question: string };
 type SlashCommand = { name: string; argument: string };
@@ -69,6 +72,16 @@ const COMMANDS: Readonly<Record<string, CommandEntry>> = {
     usage: "/conflicts <side>",
     meaning: "ask the refused question again; turn or upload wins",
     perform: conflicts,
+  },
+  queue: {
+    usage: "/queue [remove <n>]",
+    meaning: "questions that wait for the running turn; /queue resume",
+    perform: queue,
+  },
+  interrupt: {
+    usage: "/interrupt <text>",
+    meaning: "cancel the running turn and ask this next",
+    perform: interrupt,
   },
   cancel: { usage: "/cancel", meaning: "cancel the running turn", perform: cancel },
   attach: {
@@ -213,6 +226,7 @@ async function attach(conversation: Conversation, io: Io, argument: string): Pro
     { target: { attach: session }, context: { ...connection, config: team.source }, output },
     io,
   );
+  if (conversation.session !== place.sessionId) conversation.waiting.length = 0;
   conversation.session = place.sessionId;
   conversation.from = null;
   conversation.latest = turn
@@ -249,6 +263,7 @@ async function startNewSession(conversation: Conversation, io: Io): Promise<Outc
   conversation.from = null;
   conversation.latest = null;
   conversation.refused = null;
+  conversation.waiting.length = 0;
   io.stderr.write("The next question starts a new session.\n");
   return "done";
 }

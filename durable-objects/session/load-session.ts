@@ -21,6 +21,7 @@ import type { Relays } from "./calls/relays";
 import { TeamKeys } from "./calls/team-keys";
 import { composeSession, createEngine, type SessionParts } from "./compose";
 import { StorageQueue } from "./files/storage-queue";
+import type { QueuedStarts } from "./queue/queue-worker";
 import type { SessionFacts } from "./session-facts";
 import { createTables } from "./session-tables";
 import { KeyRevocation } from "./streams/key-revocation";
@@ -38,8 +39,13 @@ export type Session = SessionParts & {
 /** The data that a session is created with. `team` is JSON with sealed keys. */
 export type SessionMeta = { tenant: string; session_id: string; team: string };
 
-/** The object that a session lives in, and the object's relays. */
-type SessionHome = { ctx: DurableObjectState; env: Env; relays: Relays };
+/** The object that a session lives in, with its relays, and the starts of queued turns. */
+type SessionHome = {
+  ctx: DurableObjectState;
+  env: Env;
+  relays: Relays;
+  queuedStarts: QueuedStarts;
+};
 
 /** A session's dependencies outside its own storage. */
 type SessionDependencies = {
@@ -49,6 +55,7 @@ type SessionDependencies = {
   storageQueue: StorageQueue;
   containers: Containers;
   relays: Relays;
+  queuedStarts: QueuedStarts;
 };
 
 /** Creates the tables of a session, and loads it. */
@@ -68,7 +75,7 @@ export function createSession(home: SessionHome, meta: SessionMeta): Session {
  * Builds a session from its tables and the deployment's bindings. The session does nothing before
  * its engine boots.
  */
-export function loadSession({ ctx, env, relays }: SessionHome): Session {
+export function loadSession({ ctx, env, relays, queuedStarts }: SessionHome): Session {
   const { sql } = ctx.storage;
   const rows = sql.exec<{ key: string; value: string }>("SELECT key, value FROM meta").toArray();
   const meta = new Map(rows.map(({ key, value }) => [key, value]));
@@ -84,7 +91,8 @@ export function loadSession({ ctx, env, relays }: SessionHome): Session {
     ...{ sandboxes: env.SANDBOX, place: commandsOf(env), session: place.session, team },
   });
   const dependencies = {
-    ...{ env, place, teamKeys, containers, relays, storageQueue: new StorageQueue() },
+    ...{ env, place, teamKeys, containers, relays, queuedStarts },
+    storageQueue: new StorageQueue(),
   };
   const parts = partsOf(ctx, { sessionId: place.session, team, boot, nonce }, dependencies);
   const tools = toolsOf(parts, dependencies);
@@ -100,13 +108,13 @@ export function loadSession({ ctx, env, relays }: SessionHome): Session {
 function partsOf(
   ctx: DurableObjectState,
   facts: SessionFacts,
-  { env, place, storageQueue, containers }: SessionDependencies,
+  { env, place, storageQueue, containers, queuedStarts }: SessionDependencies,
 ): SessionParts {
   const { sql } = ctx.storage;
   const contexts = contextServices(env);
   const link = new TenantLink(env, place.tenant, place.session);
   return composeSession({
-    ...{ platform: ctx, facts, place, storageQueue, contexts, containers },
+    ...{ platform: ctx, facts, place, storageQueue, contexts, containers, queuedStarts },
     bucket: pacedBucket(env.BUCKET),
     commandPlace: commandsOf(env),
     stored: () => contexts.stored(place, sql),

@@ -5,7 +5,13 @@ import {
   withGrants,
 } from "../../../src/config/granted-contexts";
 import type { Team } from "../../../src/config/team";
-import { parentOfNext, type QuestionAttachments, turnRefusal } from "../../../src/coordination";
+import { Mutex } from "../../../src/async/mutex";
+import {
+  mayStart,
+  parentOfNext,
+  type QuestionAttachments,
+  turnRefusal,
+} from "../../../src/coordination";
 import type { Env } from "../../../src/env";
 import type { GrantedWorkspace, PinnedContext } from "../../../src/protocol/events";
 import { contextServices } from "../../shared/context-services";
@@ -73,6 +79,8 @@ const NOT_FOUND = { ok: false, code: "session_not_found" } as const;
  */
 export class Admission {
   readonly #options: Options;
+  /** Admits one turn at a time, so that a released place is never that of another admission. */
+  readonly #mutex = new Mutex();
 
   constructor(options: Options) {
     this.#options = options;
@@ -116,6 +124,15 @@ export class Admission {
 
   /** Starts another turn of a session. Idempotent per `startId`. */
   async startTurn(session: Session, turn: StartTurn): Promise<StartedTurn | StartRefusal> {
+    const release = await this.#mutex.acquire();
+    try {
+      return await this.#admit(session, turn);
+    } finally {
+      release();
+    }
+  }
+
+  async #admit(session: Session, turn: StartTurn): Promise<StartedTurn | StartRefusal> {
     const { env, isErased } = this.#options;
     const { coordinator, facts, queries, tenant } = session;
     const { sessionId, team } = facts;
@@ -135,6 +152,10 @@ export class Admission {
     const granted = await this.#grant(link, requestedTurn);
     if (!granted.ok) return granted;
     if (isErased()) return this.#releaseErased(link, requestedTurn);
+    if (turn.queueId !== undefined && !mayStart(session.queueStore.queue(), turn.queueId)) {
+      await link.release(number);
+      return { ok: false, code: "turn_running", turn: coordinator.state.turns };
+    }
     if (coordinator.state.turns >= number) {
       return (
         this.#startedAs(turn) ?? { ok: false, code: "turn_running", turn: coordinator.state.turns }
@@ -269,6 +290,7 @@ export class Admission {
       contexts,
       grants: [...grants],
       grantedWorkspaces,
+      ...(turn.queueId !== undefined && { queueId: turn.queueId }),
     });
     if (turn.startId !== undefined) {
       this.#options.sql.exec(

@@ -32,5 +32,7 @@ export const HABITS = [
   ],
 ] as const;
 /** Additional habits, which only a small share of the runs has. */
-const RARE_HABITS = ["long_results", "served", "rated", "hosted", "projects", "branches"] as const;
+const RARE_HABITS = [
+  ...(["long_results", "served", "rated", "hosted", "projects", "branches", "queue"] as const),
+] as const;
 export type Habit = (typeof HABITS | typeof RARE_HABITS)[number];

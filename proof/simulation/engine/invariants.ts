@@ -21,6 +21,7 @@ import { contextsOfTurns } from "./project-states";
 import { respectsRates } from "./outside-rates";
 import { i13Progress } from "./outside-progress";
 import { decisionsMatchReplies } from "./outside-replies";
+import { queueRuns } from "./outside-queue";
 import { headMoves, historiesOfTurns } from "./outside-tree";
 import type { RunRecord } from "./run-record";
 
@@ -41,6 +42,7 @@ export const OUTSIDE: readonly (readonly [string, OutsideCheck])[] = [
   ["contexts", contextsOfTurns],
   ["head", headMoves],
   ["history", historiesOfTurns],
+  ["queue", queueRuns],
   ["I12", i12Settled],
   ["I13", i13Progress],
   ["I14", i14Slots],

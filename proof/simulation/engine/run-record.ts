@@ -8,6 +8,7 @@ import type { ProjectStart } from "./project-user";
 import type { Faults } from "./faults";
 import type { Platform } from "./platform";
 import { type SessionSetup, type EngineSituation, SESSION } from "./engine-situation";
+import type { QueueUser } from "./queue-user";
 import type { TreeUser } from "./tree-user";
 import type { User } from "./user";
 
@@ -27,6 +28,10 @@ export type RunRecord = {
   requestedAt: User["requestedAt"];
   /** The user's moves of the head; `null` if the session has no branches. */
   tree: TreeUser | null;
+  /** The user of the queue; `null` if the session has no queue. */
+  queue: QueueUser | null;
+  /** Requests that started a turn, by their own id or their id in the queue. */
+  directStarts: ReadonlySet<string>;
   /** Head of the log at each cancel request, confirmed or not. */
   cancelsAsked: readonly number[];
   /** Differences between the state in memory and the fold of the log, found at checkpoints. */

@@ -28,6 +28,8 @@ export type Script = {
   cancelAfterMs?: number;
   /** Plays the steps in three turns; the user moves the head back before the third. */
   goesBack?: true;
+  /** Plays the steps in two turns; between them, a queued turn is refused at its start. */
+  queues?: true;
   crashAfterMs?: number;
   /** Listings of the agents' tool servers. */
   listings?: readonly ToolsListing[];

@@ -1,4 +1,4 @@
-import type { Effect, Reply } from "../../../src/coordination";
+import type { Effect, Problem, Reply } from "../../../src/coordination";
 import type { Usage } from "../../../src/protocol/events";
 import type { Script, Step } from "./script";
 import { Shell } from "./shell";
@@ -86,10 +86,14 @@ const usageOf = ({ started }: CallContext): Usage => ({
   cached_tokens: 400,
 });
 
+/** How a turn of the queue starts: `refused` if it fails at its start. */
+type QueuedTurn = { queueId?: string; refused?: Problem };
+const REFUSAL: Problem = { code: "context_missing", message: "Push the folder, then ask again." };
+
 /** Runs a script to the end of its turn. */
 export function play(script: Script): Shell {
   const shell = new Shell(scriptedWorld(script), () => {});
-  const ask = (parentTurn: number | null) =>
+  const ask = (parentTurn: number | null, queued: QueuedTurn = {}) =>
     shell.input({
       type: "turn_requested",
       rules: parentTurn === null ? script.rules : null,
@@ -97,12 +101,18 @@ export function play(script: Script): Shell {
       parentTurn,
       budget: script.budget ?? {},
       timeoutMs: script.timeoutMs ?? null,
+      ...queued,
     });
   ask(null);
   if (script.cancelAfterMs !== undefined) shell.cancelAt(shell.now + script.cancelAfterMs);
   if (script.crashAfterMs !== undefined)
     shell.timeline.schedule(shell.now + script.crashAfterMs, () => shell.crash());
   shell.finish();
+  if (script.queues) {
+    ask(1, { queueId: "queued_1", refused: REFUSAL });
+    ask(2, { queueId: "queued_2" });
+    shell.finish();
+  }
   if (!script.goesBack) return shell;
   ask(1);
   shell.finish();

@@ -10,12 +10,14 @@ import {
   RunResponseSchema,
   TurnRequestSchema,
 } from "../../protocol/api";
+import { QueuedResponseSchema } from "../../protocol/api/queue";
 import { runLinks } from "../../protocol/paths";
 import { TURN_LIST_OPERATION } from "./turn-tree";
 import type { App, Call } from "../api-env";
 import { openStream, preferredForm, withWarnings } from "./streams";
 import { ApiError, type ErrorCode, type Fault } from "../errors";
 import { attachmentError, type Question, toQuestion } from "./question-parts";
+import { busyError, QUEUE_TEXT, respondQueued } from "./queue";
 import { RUN_REQUEST, RUN_WARNED, STREAM, TURN_REQUEST } from "./examples";
 import { header, ID, IDEMPOTENCY, json, type Operation } from "../operation";
 import { budgetError, priceError, quotaError } from "./quota-refusals";
@@ -92,14 +94,28 @@ const TURN_OPERATION: Operation = {
   id: "startTurn",
   tag: "Runs",
   summary: "Ask a session the next question",
-  description: `${PARTS_TEXT} Attachments of earlier turns are mentioned to the agents, but not sent again. To send one again, use a part with its \`sha256\` in place of \`data\`.`,
+  description: `${PARTS_TEXT} Attachments of earlier turns are mentioned to the agents, but not sent again. To send one again, use a part with its \`sha256\` in place of \`data\`. ${QUEUE_TEXT}`,
   request: {
     params: ID,
     headers: IDEMPOTENCY,
     body: { "application/json": { schema: TurnRequestSchema, example: TURN_REQUEST } },
   },
-  responses: START_RESPONSES,
-  codes: [...BODY_CODES, "bad_id", "session_not_found", "turn_not_found", "turn_running"],
+  responses: {
+    ...START_RESPONSES,
+    202: {
+      ...json(
+        "Started, or queued if the session is busy",
+        z.union([RunResponseSchema, QueuedResponseSchema]),
+        RUN_WARNED,
+      ),
+      headers: LOCATION,
+    },
+  },
+  codes: [
+    ...BODY_CODES,
+    ...(["bad_id", "session_not_found", "turn_not_found"] as const),
+    ...(["turn_running", "queue_not_empty", "queue_full"] as const),
+  ],
   handle: createTurn,
 };
 
@@ -170,10 +186,10 @@ function startError(refusal: StartRefusal): ApiError {
       const members = { conflicts, ...(more > 0 && { conflicts_more: more }) };
       return new ApiError("context_conflicts", message, members);
     }
-    case "turn_running": {
-      const message = `Turn ${refusal.turn} is running. Wait until it ends, or cancel it.`;
-      return new ApiError("turn_running", message, { turn: refusal.turn });
-    }
+    case "turn_running":
+    case "queue_not_empty":
+    case "queue_full":
+      return busyError(refusal);
     case "session_not_found":
     case "turn_not_found":
       return notFound(refusal.code);
@@ -184,11 +200,12 @@ async function createTurn(context: Call): Promise<Response> {
   const { id, stub } = await sessionOf(context);
   const { body, question, key } = await readTurn(context, stub);
   const startId = key && (await claimTurn(context, key, id));
-  const started = await stub.startTurn({
-    ...toStart(body, question, body.parent_turn ?? null),
-    ...(startId && { startId }),
-  });
+  const started = await stub.startTurn(
+    { ...toStart(body, question, body.parent_turn ?? null), ...(startId && { startId }) },
+    body.on_busy,
+  );
   if (!started.ok) throw startError(started);
+  if ("queued" in started) return respondQueued(context, id, started.queued);
   return respond(context, { id, stub, turn: started.turn, warnings: [] });
 }
 

@@ -4,6 +4,7 @@ import { ConflictSideSchema, GrantedContextsSchema } from "./contexts";
 import { TurnStatusSchema } from "./figures";
 import { IdSchema } from "./ids";
 import { FaultSchema } from "./problem";
+import { OnBusySchema } from "./queue";
 
 export const MAX_QUESTION_CHARS = 200_000;
 
@@ -132,6 +133,9 @@ export const TurnRequestSchema = z
       .min(1)
       .optional()
       .describe("Number of the turn that this one follows. Omitted: the head of the session"),
+    on_busy: OnBusySchema.optional().describe(
+      "What happens if the session is busy: a turn runs, or requests wait for their turns. `reject` (default): the request is refused. `queue`: it waits for its turn. `interrupt`: the running turn is cancelled, and this one runs before those that wait",
+    ),
     ...limitFields,
     ...contextFields,
   })

@@ -84,7 +84,7 @@ describe("the tree in a conversation", () => {
     const { posts } = await typed(["/undo", "And then?"], { from: 2 });
     expect(posts).toEqual([
       [HEAD, { turn: 1 }],
-      [turnsPath, { question: "And then?" }],
+      [turnsPath, { question: "And then?", on_busy: "queue" }],
     ]);
   });
 
@@ -105,7 +105,10 @@ describe("the tree in a conversation", () => {
     { name: "a question follows the head", line: "Why not?", parent_turn: undefined },
   ])("$name", async ({ line, parent_turn }) => {
     const { posts } = await typed([line]);
-    const body = { question: "Why not?", ...(parent_turn !== undefined && { parent_turn }) };
+    const body = {
+      ...{ question: "Why not?", on_busy: "queue" },
+      ...(parent_turn !== undefined && { parent_turn }),
+    };
     expect(posts).toEqual([[turnsPath, body]]);
   });
 
@@ -117,8 +120,8 @@ describe("the tree in a conversation", () => {
   it("/retry repeats the question after the turn that was the head before it", async () => {
     const { posts } = await typed(["Why not?", "/retry"]);
     expect(posts).toEqual([
-      [turnsPath, { question: "Why not?" }],
-      [turnsPath, { question: "Why not?", parent_turn: 3 }],
+      [turnsPath, { question: "Why not?", on_busy: "queue" }],
+      [turnsPath, { question: "Why not?", parent_turn: 3, on_busy: "queue" }],
     ]);
   });
 
@@ -126,8 +129,8 @@ describe("the tree in a conversation", () => {
     const refusal = problem(409, { title: "Turn running", code: "turn_running", detail: "Wait." });
     const { posts } = await typed(["Why?", "/retry"], { answers: { [turnsPath]: refusal } });
     expect(posts).toEqual([
-      [turnsPath, { question: "Why?" }],
-      [turnsPath, { question: "Why?", parent_turn: 3 }],
+      [turnsPath, { question: "Why?", on_busy: "queue" }],
+      [turnsPath, { question: "Why?", parent_turn: 3, on_busy: "queue" }],
     ]);
   });
 

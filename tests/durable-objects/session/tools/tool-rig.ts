@@ -17,6 +17,7 @@ import type { ReplyItem } from "../../../../src/providers/provider";
 import { fileTools } from "../../../../src/tools/files";
 import type { Tool } from "../../../../src/tools/tool";
 import { noContexts } from "../../../builders/no-contexts";
+import { noQueue } from "../../../builders/no-queue";
 import { FULL_CONTEXT, teamOf } from "../../../config/teams";
 import { used } from "../../../coordination/builders";
 import { Disk, ProcessGone } from "../../../../simulated/disk";
@@ -155,6 +156,7 @@ function beginLife(
     facts: { team, sessionId: "s", boot, nonce: () => "n0nce" },
     place: { tenant: "t", session: "s" },
     ...(containers && { containers }),
+    queuedStarts: noQueue,
     settle: work.room.settle ?? (async () => {}),
   });
   return { parts, engine: createEngine(parts, performerOf(parts, { ...work, tools })) };
