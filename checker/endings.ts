@@ -98,6 +98,7 @@ function unfoundedFailure(
   board: Board,
   hasText: boolean,
 ): string[] {
+  if (board.attempt === 0) return unfoundedRefusal(code, agents.length, board);
   const { settled } = board;
   const expectedAgents =
     settled?.ended_by === "skipped" ? [settled.winner] : board.agents.map(({ id }) => id);
@@ -116,6 +117,17 @@ function unfoundedFailure(
     ),
   ];
 }
+
+/** Refusals for which a queued turn waits, so that they never end it. */
+const WAITED_FOR: readonly string[] = ["turn_running", "quota_exceeded", "spend_exceeded"];
+
+/** A turn without an attempt fails only if it was queued and then refused. */
+const unfoundedRefusal = (code: string, agents: number, { turn }: Board): string[] => [
+  ...unless(turn?.queue_id !== undefined, "a turn failed before its first attempt"),
+  ...unless(code !== "no_answer", "a turn without an attempt failed for lack of an answer"),
+  ...unless(!WAITED_FOR.includes(code), `a queued turn did not wait, but failed with ${code}`),
+  ...unless(agents === 0, "a refused turn names agents"),
+];
 
 /** The totals of a terminal event are the sums of the charges of the turn's calls. */
 export const totals: Invariant = {

@@ -11,10 +11,16 @@ export const numbering: Invariant = {
     let last = 0;
     let lastAt = Number.NEGATIVE_INFINITY;
     let turns = 0;
+    const queueIds = new Set<string>();
     return {
       see: (moment) => {
         const { event } = moment;
+        const queueId = event.type === "turn.started" ? event.queue_id : undefined;
         const violations = [
+          ...unless(
+            queueId === undefined || !queueIds.has(queueId),
+            `the queued request ${queueId} starts a second turn`,
+          ),
           ...unless(
             event.sequence_number === last + 1,
             `number ${event.sequence_number} follows ${last}`,
@@ -25,6 +31,7 @@ export const numbering: Invariant = {
           ),
           ...positionViolations(moment, turns),
         ];
+        if (queueId !== undefined) queueIds.add(queueId);
         last = event.sequence_number;
         if (event.type !== "stream.delta") lastAt = Math.max(lastAt, event.at);
         if (event.type === "turn.started") turns = event.turn;

@@ -16,6 +16,7 @@ import { registerKeys } from "./commands/keys";
 import { registerLogin } from "./commands/login";
 import { registerContexts } from "./commands/context-list";
 import { registerPull, registerPush } from "./commands/contexts";
+import { registerQueue } from "./commands/queue";
 import { registerSecrets } from "./commands/secrets";
 import { registerContinueFrom, registerTurns } from "./commands/turns";
 import { exitCodeLines } from "./exit-codes";
@@ -32,6 +33,7 @@ const COMMANDS = [
   registerFiles,
   registerDiff,
   registerCancel,
+  registerQueue,
   registerDelete,
   registerConfig,
   registerPush,

@@ -10,6 +10,7 @@ import {
 } from "../src/protocol/paths";
 import { Contexts } from "./contexts";
 import { type FollowedEvent, type FollowOptions, followTurn, type TurnPlace } from "./follow";
+import { Queue } from "./queue";
 import { type Call, type HttpResponse, Transport, type TransportOptions } from "./transport";
 import type {
   Answer,
@@ -17,6 +18,7 @@ import type {
   Diff,
   EventList,
   Head,
+  QueuedResponse,
   RunRequest,
   RunResponse,
   SessionFiles,
@@ -45,6 +47,7 @@ export class Client {
   readonly server: string;
   readonly runs: Runs;
   readonly turns: Turns;
+  readonly queue: Queue;
   readonly sessions: Sessions;
   readonly files: Files;
   readonly contexts: Contexts;
@@ -57,6 +60,7 @@ export class Client {
     this.server = transport.server;
     this.runs = new Runs(transport);
     this.turns = new Turns(transport);
+    this.queue = new Queue(transport);
     this.sessions = new Sessions(transport);
     this.files = new Files(transport);
     this.contexts = new Contexts(transport);
@@ -111,6 +115,9 @@ class Runs {
   }
 }
 
+/** A request that a busy session refuses, so that its response always has a turn. */
+type StartingRequest = TurnRequest & { on_busy?: "reject" | undefined };
+
 /** Turns of a session. */
 class Turns {
   readonly #transport: Transport;
@@ -119,15 +126,32 @@ class Turns {
     this.#transport = transport;
   }
 
-  /** Starts the next turn of a session. A lost request is repeated and starts only one turn. */
-  start(session: string, body: TurnRequest, options: StartOptions = {}): Promise<RunResponse> {
-    return this.#transport.json<RunResponse>(startCall(turnsPath(session), body, options));
-  }
-
-  /** Starts the next turn of a session and follows it over the same connection. */
-  stream(
+  /**
+   * Starts the next turn of a session. A lost request is repeated and starts only one turn. With
+   * `on_busy`, a busy session queues the request: the response then has `queued` and no turn.
+   */
+  start(session: string, body: StartingRequest, options?: StartOptions): Promise<RunResponse>;
+  start(
     session: string,
     body: TurnRequest,
+    options?: StartOptions,
+  ): Promise<RunResponse | QueuedResponse>;
+  start(
+    session: string,
+    body: TurnRequest,
+    options: StartOptions = {},
+  ): Promise<RunResponse | QueuedResponse> {
+    const call = startCall(turnsPath(session), body, options);
+    return this.#transport.json<RunResponse | QueuedResponse>(call);
+  }
+
+  /**
+   * Starts the next turn of a session and follows it over the same connection. A busy session
+   * refuses it.
+   */
+  stream(
+    session: string,
+    body: StartingRequest,
     options: StartOptions & FollowOptions = {},
   ): AsyncGenerator<FollowedEvent, void> {
     const start = startCall(turnsPath(session), body, options);

@@ -2,10 +2,10 @@ import { eventsPath } from "../src/protocol/paths";
 import { ClientError } from "./errors";
 import { IdleLimit, isEventStream, readEvents, type StreamEvent } from "./event-stream";
 import { isTerminal } from "./event-types";
-import { toEvent } from "./schema";
+import { toEvent, toQueue } from "./schema";
 import { sleep } from "./sleep";
 import type { Call, Transport } from "./transport";
-import type { WireEvent } from "./types";
+import type { SessionQueue, WireEvent } from "./types";
 
 /** One event of a turn. */
 export type FollowedEvent = {
@@ -24,6 +24,8 @@ export type FollowOptions = {
   after?: number | undefined;
   /** Called when the connection is lost, and when events arrive again. */
   onConnection?: ((state: "lost" | "back") => void) | undefined;
+  /** Called with the session's queue when following begins, if any, and after each change. */
+  onQueue?: ((queue: SessionQueue) => void) | undefined;
   /** Reconnects if no byte arrives for this time. Default: 45,000 ms, three heartbeats. */
   idleMs?: number | undefined;
   /** Throws ClientError `lost` if no byte arrives for this time. Default: 300,000 ms. */
@@ -137,10 +139,11 @@ class Follower {
   }
 
   /** Yields an event unless the caller already has it. */
-  *#accept({ id: idField, data }: StreamEvent): Generator<FollowedEvent, void> {
+  *#accept({ id: idField, event: type, data }: StreamEvent): Generator<FollowedEvent, void> {
     this.#emptyConnections = 0;
     if (this.#isLost) this.options.onConnection?.("back");
     this.#isLost = false;
+    if (type === "queue.changed") return this.#noteQueue(data);
     const id = Number(idField);
     if (!Number.isSafeInteger(id) || id <= this.#lastId) return;
     this.#lastId = id;
@@ -149,6 +152,12 @@ class Follower {
       this.#place ??= { session: event.session_id, turn: event.turn };
     this.isFinished = event !== null && isTerminal(event.type);
     yield { id, raw: data, event };
+  }
+
+  /** `queue.changed` is not in the log: it has no number, and the caller does not resume after it. */
+  #noteQueue(data: string): void {
+    const queue = toQueue(data);
+    if (queue) this.options.onQueue?.(queue);
   }
 
   /**

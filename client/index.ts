@@ -11,6 +11,7 @@ export { ClientError, type ClientErrorDetails, type ClientErrorKind } from "./er
 export { isEventStream, type ReadOptions, readEvents, type StreamEvent } from "./event-stream";
 export { isKnownEvent, isTerminal } from "./event-types";
 export type { FollowedEvent, FollowOptions, TurnPlace } from "./follow";
+export type { Queue, QueuedPlace } from "./queue";
 export type { RetryPolicy } from "./retries";
 export { isLoopback, keyRisk, toOrigin } from "./server";
 export type { Call, HttpResponse, TransportOptions as ClientOptions } from "./transport";

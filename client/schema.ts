@@ -1,4 +1,4 @@
-import type { Problem, WireEvent } from "./types";
+import type { Problem, SessionQueue, WireEvent } from "./types";
 import { isKnownEvent } from "./event-types";
 
 /**
@@ -26,6 +26,12 @@ export function toEvent(data: string): WireEvent | null {
   const isEvent =
     isRecord(value) && typeof value["type"] === "string" && isKnownEvent(value["type"]);
   return isEvent ? (value as WireEvent) : null;
+}
+
+/** Parses the data of the event `queue.changed`; `null` if it is no queue. */
+export function toQueue(data: string): SessionQueue | null {
+  const value = parseJson(data);
+  return isRecord(value) && Array.isArray(value["data"]) ? (value as SessionQueue) : null;
 }
 
 /** Returns a JSON value as a problem (RFC 9457); `null` if the value is not a problem. */

@@ -21,6 +21,11 @@ export type {
   TurnChanges,
 } from "../src/protocol/api/contexts";
 export type { Diff } from "../src/protocol/api/diff";
+export type {
+  Queue as SessionQueue,
+  QueuedResponse,
+  QueuedTurn,
+} from "../src/protocol/api/queue";
 export type { WireEvent } from "../src/protocol/events";
 export type { SessionFiles } from "../src/protocol/api/files";
 export type {

@@ -58,6 +58,13 @@ export function storedBySession(sql: SqlStorage): number {
     const { attachments = [] }: { attachments?: readonly Attachment[] } = JSON.parse(body);
     for (const { sha256, size } of attachments) attachmentSizes.set(sha256, size);
   }
+  // Attachments of queued requests are stored with each request.
+  let queuedBytes = 0;
+  for (const { body } of sql.exec<{ body: string }>("SELECT body FROM queue")) {
+    const { attachments = [] }: { attachments?: readonly { attachment?: Attachment }[] } =
+      JSON.parse(body);
+    for (const { attachment } of attachments) queuedBytes += attachment?.size ?? 0;
+  }
   const attachmentBytes = [...attachmentSizes.values()].reduce((sum, size) => sum + size, 0);
-  return sql.databaseSize + bytes + attachmentBytes;
+  return sql.databaseSize + bytes + attachmentBytes + queuedBytes;
 }

@@ -40,6 +40,22 @@ export class SessionObject extends DurableObject<Env> implements SessionObjectAp
     return this.#loaded.startTurn(...args);
   }
 
+  readQueue(...args: Args<"readQueue">) {
+    return this.#loaded.readQueue(...args);
+  }
+
+  queued(...args: Args<"queued">) {
+    return this.#loaded.queued(...args);
+  }
+
+  removeQueued(...args: Args<"removeQueued">) {
+    return this.#loaded.removeQueued(...args);
+  }
+
+  resumeQueue(...args: Args<"resumeQueue">) {
+    return this.#loaded.resumeQueue(...args);
+  }
+
   turns(...args: Args<"turns">) {
     return this.#loaded.turns(...args);
   }

@@ -99,6 +99,13 @@ export class SessionFiles {
 export const attachmentKey = (tenant: string, session: string, sha256: string): string =>
   `${sessionPrefix(tenant, session)}attachments/${sha256}`;
 
+/** The key of an attachment of a queued request, which is copied when its turn starts. */
+export const queuedAttachmentKey = (
+  { tenant, session }: SessionPlace,
+  queueId: string,
+  sha256: string,
+): string => `${sessionPrefix(tenant, session)}queue/${queueId}/${sha256}`;
+
 /** Erases all files of a session. Idempotent: repeat the call after an interruption. */
 export async function eraseSessionFiles(
   bucket: Bucket,

@@ -1,4 +1,5 @@
-import { type RunRequest, type RunResponse, textOfQuestion } from "../../src/protocol/api";
+import { type RunRequest, textOfQuestion } from "../../src/protocol/api";
+import type { QueuedResponse } from "../../src/protocol/api/queue";
 import type { TurnView } from "../../src/protocol/view";
 import { runLinks, sessionPath } from "../../src/protocol/paths";
 import { beginningLines, endLines, type FileAddresses, IN_PROGRESS } from "../display/automation";
@@ -15,10 +16,13 @@ import { InterruptHandler } from "./interrupt-handler";
 import { type OutputOptions, requireWritable, writeAnswer } from "./answer-output";
 import { type RequestContext, warningLines } from "../service/problem";
 import { exitCodeOf, printProblems, printRest, printSources } from "../display/report";
-import type { FileList } from "../service/schema";
+import { awaitQueued, REMOVED } from "../queue/await-queued";
+import { type FileList, QueueFactsSchema, type Started } from "../service/schema";
+import type { TurnDisplay } from "../display/turn-lines";
 import type { Line } from "../terminal/output";
 import { escapeJson } from "../terminal/sanitize";
 import { finalText } from "../display/summary";
+import type { Typing } from "./typing";
 import { type TurnOutcome, watchTurn } from "./watch";
 
 /** A new session, the next turn of a session, or an existing turn (default: the latest). */
@@ -33,6 +37,8 @@ export type AskOptions = {
   context: RequestContext;
   output: OutputOptions;
   repetition?: Repetition;
+  /** What the user types while the turn runs. Omitted: the user cannot type. */
+  typing?: Typing;
 };
 
 /** One turn of a session. Turns are numbered from 1. */
@@ -55,44 +61,70 @@ export async function ask(options: AskOptions, io: RunIo): Promise<AskResult> {
 }
 
 /**
- * Starts a turn, prints the session's id and returns without the result. Throws CliError.
+ * Starts a turn, or queues it, prints the session's id and returns without the result. `turn`:
+ * `null` for a queued turn. Throws CliError.
  */
 export async function askDetached(
   options: AskOptions,
   io: RunIo,
-): Promise<Omit<AskResult, "turn">> {
+): Promise<{ place: { sessionId: string; turn: number | null }; exitCode: ExitCode }> {
   const started = await start(options, io);
   const { context, output } = options;
-  await rememberSession(context.server, started.session_id, io);
+  const sessionId = started.session_id;
+  await rememberSession(context.server, sessionId, io);
   if (output.form === "json" || output.form === "json-stream")
     io.stdout.write(`${escapeJson(JSON.stringify(started))}\n`);
-  else if (output.form === "automation")
-    announce({ sessionId: started.session_id, turn: started.turn }, options, io);
-  else io.stdout.write(`${started.session_id}\n`);
+  else if (output.form === "automation") announce({ sessionId }, options, io);
+  else io.stdout.write(`${sessionId}\n`);
   if (showsProgress(output, io))
     io.stderr.write(
-      `The run continues. To watch it:\n  ${attachCommand(started.session_id, context)}\n`,
+      "queued" in started
+        ? `The question waits in the queue at position ${started.queued.position}. To see it:\n  ${commandAt(context, "queue", sessionId)}\n`
+        : `The run continues. To watch it:\n  ${attachCommand(sessionId, context)}\n`,
     );
-  return { place: { sessionId: started.session_id, turn: started.turn }, exitCode: EXIT.ok };
+  const turn = "queued" in started ? null : started.turn;
+  return { place: { sessionId, turn }, exitCode: EXIT.ok };
 }
 
 async function startOrFind(options: AskOptions, io: RunIo): Promise<Place> {
   const { target, context } = options;
   if (!("attach" in target)) {
     const started = await start(options, io);
-    return { sessionId: started.session_id, turn: started.turn };
+    const sessionId = started.session_id;
+    const turn = "queued" in started ? await awaitStart(started, options, io) : started.turn;
+    return { sessionId, turn };
   }
   const { attach: sessionId, turn } = target;
   return {
     sessionId,
-    turn: turn ?? (await runInterruptibly(io, (signal) => latestTurn(sessionId, context, signal))),
+    turn:
+      turn ??
+      (await runInterruptibly(io, INTERRUPTED, (signal) => latestTurn(sessionId, context, signal))),
   };
 }
 
-async function start(options: AskOptions, io: RunIo): Promise<RunResponse> {
+/** Waits for the turn of a queued question. Ctrl+C stops waiting; the question stays queued. */
+async function awaitStart(
+  { session_id: session, queued: { id } }: QueuedResponse,
+  { context, output, repetition }: AskOptions,
+  io: RunIo,
+): Promise<number> {
+  const notice = (text: string): void => {
+    if (showsProgress(output, io)) io.stderr.write(`${text}\n`);
+  };
+  const isConversation = repetition?.slash !== undefined;
+  const stopped = `Stopped waiting: the question stays in the queue. To see it:\n  ${commandAt(context, "queue", session)}`;
+  const turn = await runInterruptibly(io, stopped, (signal) =>
+    awaitQueued({ session, id }, { context, notice, isConversation, signal }),
+  );
+  if (turn !== null) return turn;
+  throw new CliError(EXIT.interrupted, REMOVED);
+}
+
+async function start(options: AskOptions, io: RunIo): Promise<Started> {
   const { target, context, repetition = {} } = options;
   if ("attach" in target) throw new CliError(EXIT.config, "An existing session cannot be started.");
-  const started = await runInterruptibly(io, (signal) =>
+  const started = await runInterruptibly(io, INTERRUPTED, (signal) =>
     "run" in target
       ? startRun(target.run, context, signal)
       : startTurn(target.next, context, signal),
@@ -101,20 +133,21 @@ async function start(options: AskOptions, io: RunIo): Promise<RunResponse> {
       ? await explainedError(error, target.next, { context, repetition })
       : error;
   });
-  for (const line of warningLines(started.warnings ?? [])) io.stderr.write(`${line}\n`);
+  const warnings = "queued" in started ? [] : (started.warnings ?? []);
+  for (const line of warningLines(warnings)) io.stderr.write(`${line}\n`);
   return started;
 }
 
-/** Runs `work`. Ctrl+C aborts its signal. */
+const INTERRUPTED = "Interrupted before the service answered; a run may have begun.";
+
+/** Runs `work`. Ctrl+C aborts its signal; `message` is the message of the error then. */
 async function runInterruptibly<T>(
   io: Pick<Io, "onInterrupt">,
+  message: string,
   work: (signal: AbortSignal) => Promise<T>,
 ): Promise<T> {
   const controller = new AbortController();
-  const interrupted = new CliError(
-    EXIT.interrupted,
-    "Interrupted before the service answered; a run may have begun.",
-  );
+  const interrupted = new CliError(EXIT.interrupted, message);
   const release = io.onInterrupt(() => controller.abort(interrupted));
   try {
     return await work(controller.signal);
@@ -125,10 +158,11 @@ async function runInterruptibly<T>(
 
 async function followTurn(
   { sessionId, turn }: Place,
-  { context, output }: AskOptions,
+  { context, output, typing }: AskOptions,
   io: RunIo,
 ): Promise<TurnOutcome> {
   const display = displayForOptions(output, io);
+  const onQueue = (queue: unknown): void => noteQueue(queue, typing);
   const following = new AbortController();
   const interrupts = new InterruptHandler({
     notices: io.stderr,
@@ -138,19 +172,46 @@ async function followTurn(
     cancel: async () => void (await cancelRun(sessionId, context, following.signal)),
   });
   const release = io.onInterrupt(interrupts.onPress);
+  const { signal } = following;
+  const stopTyping = typing && beginTyping(typing, { sessionId, display, interrupts });
   try {
-    return await watchTurn({ ...context, sessionId, turn, display, signal: following.signal });
+    return await watchTurn({ ...context, sessionId, turn, display, signal, onQueue });
   } finally {
+    stopTyping?.();
     release();
     interrupts.dispose();
   }
+}
+
+/** Lets the user type, if the display can show it. Returns the function that ends it. */
+function beginTyping(
+  typing: Typing,
+  { sessionId: session, display, interrupts }: RunningTurn,
+): (() => void) | null {
+  if (!display.showBelow) return null;
+  let redraw = (): void => undefined;
+  return typing.begin({
+    session,
+    showBelow: (lines) => {
+      redraw = display.showBelow?.(lines) ?? redraw;
+    },
+    redraw: () => redraw(),
+    notice: (text) => display.notice(text),
+    onInterrupt: interrupts.onPress,
+  });
+}
+type RunningTurn = { sessionId: string; display: TurnDisplay; interrupts: InterruptHandler };
+
+function noteQueue(queue: unknown, typing: Typing | undefined): void {
+  const { data } = QueueFactsSchema.safeParse(queue);
+  if (data) typing?.onQueue(data);
 }
 
 const urlOf = (sessionId: string, { server }: RequestContext): string =>
   new URL(sessionPath(sessionId), server).href;
 
 function announce(
-  { sessionId }: Place,
+  { sessionId }: Pick<Place, "sessionId">,
   { target, context }: AskOptions,
   io: Pick<Io, "stdout">,
 ): void {

@@ -8,7 +8,7 @@ import { attachCommand } from "../invocation";
 import { streamFromService } from "../service/call-service";
 
 export type WatchOptions = Connection &
-  Pick<FollowOptions, "idleMs" | "giveUpAfterMs"> & {
+  Pick<FollowOptions, "idleMs" | "giveUpAfterMs" | "onQueue"> & {
     sessionId: string;
     turn: number;
     display: TurnDisplay;
@@ -55,7 +55,7 @@ export async function watchTurn(options: WatchOptions): Promise<TurnOutcome> {
 }
 
 function eventsOf({ sessionId, turn, display, signal, ...options }: WatchOptions) {
-  const { server, idleMs, giveUpAfterMs } = options;
+  const { server, idleMs, giveUpAfterMs, onQueue } = options;
   const onConnection = (state: "lost" | "back") =>
     display.notice(
       state === "lost" ? "connection lost, the run continues; reconnecting …" : "connected again",
@@ -63,7 +63,7 @@ function eventsOf({ sessionId, turn, display, signal, ...options }: WatchOptions
   return streamFromService(options, async function* ({ turns }) {
     try {
       const place = { session: sessionId, turn };
-      yield* turns.follow(place, { signal, onConnection, idleMs, giveUpAfterMs });
+      yield* turns.follow(place, { signal, onConnection, onQueue, idleMs, giveUpAfterMs });
     } catch (error) {
       if (!(error instanceof ClientError) || error.kind !== "lost") throw error;
       throw new CliError(

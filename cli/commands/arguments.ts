@@ -68,6 +68,11 @@ export function toTurn(text: string): number {
   return Number(text);
 }
 
+export function toPosition(text: string): number {
+  if (!/^[1-9]\d?$/.test(text)) throw new InvalidArgumentError("Positions are numbers from 1.");
+  return Number(text);
+}
+
 export function toAttempt(text: string): number {
   if (!/^[1-9]\d{0,3}$/.test(text)) throw new InvalidArgumentError("Attempts are numbers from 1.");
   return Number(text);

@@ -188,7 +188,9 @@ async function askAndPull(
   io: Io,
 ): Promise<ExitCode> {
   const { place, exitCode } = await (flags.detach ? askDetached(options, io) : ask(options, io));
-  printPullCommands(folders, place, options.context, io);
+  const { sessionId, turn } = place;
+  // A queued turn has no number yet.
+  if (turn !== null) printPullCommands(folders, { sessionId, turn }, options.context, io);
   return exitCode;
 }
 

@@ -9,6 +9,7 @@ import type { OutputOptions } from "../asking/answer-output";
 import type { TeamChoice } from "../asking/team-choice";
 import { CliError, EXIT } from "../exit-codes";
 import { withUploads } from "../uploads/uploads";
+import type { TypedAhead } from "./typed-ahead";
 
 /** State of a conversation at the terminal. */
 export type Conversation = {
@@ -37,7 +38,16 @@ export type Conversation = {
   winner: ConflictSide | null;
   /** The question that conflicts refused last; `null` after any other question. */
   refused: { next: NextTurn; question: LatestQuestion } | null;
+  /** Questions whose turns the conversation will follow, in order. */
+  readonly waiting: WaitingQuestion[];
+  /** What the user types while a turn runs; `null` if the terminal cannot show it. */
+  readonly typed: TypedAhead | null;
 };
+
+/** A question in the queue of the session, by its id; or one that has started, by its turn. */
+export type WaitingQuestion =
+  | { question: string; id: string; turn?: undefined }
+  | { question: string; id: ""; turn: number };
 
 export type LatestQuestion = {
   question: string;

@@ -27,6 +27,8 @@ import {
   type Outcome,
   perform,
 } from "./slash-commands";
+import { followWaiting, submitEntry } from "./queued-questions";
+import { TypedAhead } from "./typed-ahead";
 import type { TeamChoice } from "../asking/team-choice";
 import { refusalWith } from "../service/problem";
 import { headTurn, turnFacts } from "../service/session-calls";
@@ -76,7 +78,13 @@ export async function converse(
     folders,
     winner,
     refused: null,
+    waiting: [],
+    typed: null,
   };
+  if (canRedraw(io.stderr, io.env)) {
+    const submit = (text: string, session: string) => submitEntry(text, session, conversation);
+    Object.assign(conversation, { typed: new TypedAhead({ input: io.stdin, submit }) });
+  }
   io.stderr.write(`massgen-edge at ${connection.server}${subjectOf(conversation)}`);
   io.stderr.write("/help lists commands, /quit leaves.\n");
   printAttached(continuation ? attachments : team.attachments, io);
@@ -111,12 +119,14 @@ async function readEntries(conversation: Conversation, io: Io): Promise<void> {
   let interrupts = 0;
   for (;;) {
     io.stderr.write("\n");
+    const initial = (await conversation.typed?.takeText()) ?? "";
     const entry = await readEntry({
       input: io.stdin,
       output: io.screen,
       prompt: "> ",
       history,
       complete,
+      initial,
     });
     interrupts = entry.kind === "interrupt" ? interrupts + 1 : 0;
     if (entry.kind === "interrupt" && interrupts < 2) {
@@ -145,6 +155,7 @@ async function handleEntry(
     if (outcome === "quit") return "quit";
     if (outcome === "retry") await askAgain(conversation, io);
     if (typeof outcome === "object") await askAs(outcome, conversation, io);
+    if (outcome === "follow") await followWaiting(conversation, io);
   } catch (error) {
     if (!(error instanceof CliError)) throw error;
     io.stderr.write(`${error.message}\n`);
@@ -230,16 +241,19 @@ async function runTurn(
   conversation.refused = null;
   const context = { ...connection, config: team.source };
   const repetition = { slash: (side: ConflictSide) => `/conflicts ${side}`, folders };
-  const { place } = await ask({ target: askTarget, context, output, repetition }, io).catch(
-    (error: unknown) => {
-      if ("next" in askTarget && refusalWith("context_conflicts", error) !== null)
-        conversation.refused = { next: askTarget.next, question };
-      throw error;
-    },
-  );
+  const typing = conversation.typed;
+  const { place, turn } = await ask(
+    { target: askTarget, context, output, repetition, ...(typing && { typing }) },
+    io,
+  ).catch((error: unknown) => {
+    if ("next" in askTarget && refusalWith("context_conflicts", error) !== null)
+      conversation.refused = { next: askTarget.next, question };
+    throw error;
+  });
   printPullCommands(folders, place, connection, io);
   conversation.session = place.sessionId;
   delete conversation.teamOfNext;
   conversation.from = null;
   conversation.latest = { ...question, turn: place.turn };
+  if (turn?.status !== "running") await followWaiting(conversation, io);
 }

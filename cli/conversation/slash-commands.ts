@@ -6,6 +6,7 @@ import { cancelMessage, printSessions } from "../commands/sessions";
 import { printLines } from "../terminal/output";
 import { type Conversation, sessionOf } from "./conversation";
 import { cat, diff, files, save } from "./file-commands";
+import { interrupt, queue } from "./queued-questions";
 import { branch, continueFrom, turnNumber, turns, undo } from "./tree-commands";
 import { CliError, EXIT } from "../exit-codes";
 import type { Io } from "../io";
@@ -20,12 +21,14 @@ import { findSession } from "../service/find-session";
 /**
  * The next step of the conversation after a command. `winner`: the question that conflicts refused
  * is asked again, and this side wins. `repeat`: the question of this turn is asked again. `branch`:
- * the question is asked after this turn.
+ * the question is asked after this turn. `follow`: the turns of the questions that wait are
+ * followed.
  */
 export type Outcome =
   | "done"
   | "retry"
   | "quit"
+  | "follow"
   | { winner: ConflictSide }
   | { repeat: number }
   | { branch: number; question: string };
@@ -80,6 +83,16 @@ const COMMANDS: Readonly<Record<string, CommandEntry>> = {
     usage: "/conflicts <side>",
     meaning: "ask the refused question again; turn or upload wins",
     perform: conflicts,
+  },
+  queue: {
+    usage: "/queue [remove <n>]",
+    meaning: "questions that wait for the running turn; /queue resume",
+    perform: queue,
+  },
+  interrupt: {
+    usage: "/interrupt <text>",
+    meaning: "cancel the running turn and ask this next",
+    perform: interrupt,
   },
   cancel: { usage: "/cancel", meaning: "cancel the running turn", perform: cancel },
   attach: {
@@ -230,6 +243,7 @@ async function attach(conversation: Conversation, io: Io, argument: string): Pro
     { target: { attach: session }, context: { ...connection, config: team.source }, output },
     io,
   );
+  if (conversation.session !== place.sessionId) conversation.waiting.length = 0;
   conversation.session = place.sessionId;
   conversation.from = null;
   conversation.latest = turn
@@ -267,6 +281,7 @@ async function startNewSession(conversation: Conversation, io: Io): Promise<Outc
   conversation.latest = null;
   conversation.refused = null;
   delete conversation.teamOfNext;
+  conversation.waiting.length = 0;
   io.stderr.write("The next question starts a new session.\n");
   return "done";
 }

@@ -19,13 +19,15 @@ export function liveDisplay(output: Output, { env, now = Date.now }: LiveOptions
   let turn: TurnView | undefined;
   let scheduled: NodeJS.Timeout | undefined;
   let closed = false;
+  let below: (width: number) => Line[] = () => [];
 
   const draw = () => {
     clearTimeout(scheduled);
     scheduled = undefined;
-    screen.draw(
-      turn ? turnLines(turn, { width: screen.width, height: screen.height, now: now() }) : [],
-    );
+    const { width } = screen;
+    const lines = closed ? [] : below(width);
+    const height = Math.max(2, screen.height - lines.length);
+    screen.draw([...(turn ? turnLines(turn, { width, height, now: now() }) : []), ...lines]);
   };
   const schedule = () => {
     if (!closed) scheduled ??= setTimeout(draw, REDRAW_MS);
@@ -43,8 +45,15 @@ export function liveDisplay(output: Output, { env, now = Date.now }: LiveOptions
     },
     notice(text) {
       if (closed) return;
-      screen.scroll([segment(text, "busy")]);
+      for (const line of text.split("\n")) screen.scroll([segment(line, "busy")]);
       schedule();
+    },
+    showBelow(lines) {
+      below = lines;
+      schedule();
+      return () => {
+        if (!closed) draw();
+      };
     },
     close() {
       if (closed) return;

@@ -23,6 +23,11 @@ export type TurnDisplay = {
   update(message: { event: WireEvent | null; raw: string }, view: SessionView): void;
   /** Shows a message about the connection, for example that it was lost. */
   notice(text: string): void;
+  /**
+   * Shows further lines below the state of the turn until the display ends. Returns the function
+   * that draws them again. Omitted if the display draws nothing in place.
+   */
+  showBelow?(lines: (width: number) => Line[]): () => void;
   /** Ends the display and keeps its last state on the screen. May be called more than once. */
   close(): void;
 };

@@ -1,5 +1,6 @@
 import * as z from "zod";
 import { FaultSchema, ProblemSchema, RunResponseSchema } from "../../src/protocol/api";
+import { QueuedResponseSchema } from "../../src/protocol/api/queue";
 import { WireEventSchema } from "../../src/protocol/events";
 import { OverridesSchema } from "../../src/protocol/turn-team";
 
@@ -103,6 +104,29 @@ export const TreeFactsSchema = z.object({
   head: z.int(),
 });
 export type TreeFacts = z.infer<typeof TreeFactsSchema>;
+
+const reasonFacts = z.object({ code: z.string(), message: z.string() });
+
+/** The questions that wait in a session. */
+export const QueueFactsSchema = z.object({
+  held: reasonFacts.nullish(),
+  waiting: reasonFacts.nullish(),
+  data: z.array(
+    z.object({
+      id: z.string(),
+      position: z.int(),
+      question_preview: z.string().default(""),
+      interrupts: z.boolean().default(false),
+    }),
+  ),
+});
+export type QueueFacts = z.infer<typeof QueueFactsSchema>;
+
+export const QueuedFactsSchema = z.object({ turn: z.int().nullable() });
+
+/** A response to a question: its turn, or its place in the queue. */
+export const StartedSchema = z.union([RunResponseSchema, QueuedResponseSchema]);
+export type Started = z.infer<typeof StartedSchema>;
 
 export const HeadFactsSchema = z.object({ head: z.int() });
 export type HeadFacts = z.infer<typeof HeadFactsSchema>;

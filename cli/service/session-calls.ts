@@ -9,6 +9,8 @@ import {
   RunResponseSchema,
   type SessionFacts,
   SessionFactsSchema,
+  type Started,
+  StartedSchema,
   type TurnFacts,
   TurnFactsSchema,
 } from "./schema";
@@ -28,14 +30,14 @@ export async function startRun(
   return (await start).data;
 }
 
-/** Starts the next turn of a session. */
+/** Starts the next turn of a session. If the session is busy, the question is queued. */
 export async function startTurn(
   { sessionId, body }: { sessionId: string; body: TurnRequest },
   context: RequestContext,
-  signal: AbortSignal,
-): Promise<RunResponse> {
-  const start = readAnswer(context, RunResponseSchema, ({ turns }) =>
-    turns.start(sessionId, body, { signal }),
+  signal?: AbortSignal,
+): Promise<Started> {
+  const start = readAnswer(context, StartedSchema, ({ turns }) =>
+    turns.start(sessionId, { on_busy: "queue", ...body }, { signal }),
   );
   return (await start).data;
 }

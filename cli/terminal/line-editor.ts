@@ -10,6 +10,8 @@ type EditorOptions = {
   /** Earlier entries, newest first. `readEntry` adds the submitted entry. */
   history: string[];
   complete?: (line: string) => [string[], string];
+  /** Text that the entry begins with. Omitted: none. */
+  initial?: string;
 };
 
 /** Without bracketed paste, several lines that arrive within this time are treated as one paste. */
@@ -66,6 +68,7 @@ class Entry {
       ),
     );
     this.#editor.prompt();
+    if (this.options.initial) this.#onPaste(this.options.initial);
   }
 
   /** Inserts pasted text at the cursor. */

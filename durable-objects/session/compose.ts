@@ -21,6 +21,8 @@ import { SessionLog } from "./log/session-log";
 import { SessionStore } from "./log/session-store";
 import type { Platform } from "./object-storage";
 import { isPlatformFault } from "./platform-fault";
+import { composeQueue } from "./queue/compose-queue";
+import type { QueuedStarts } from "./queue/queue-worker";
 import type { SessionFacts } from "./session-facts";
 import { SessionQueries } from "./session-queries";
 import { EventStreams } from "./streams/event-streams";
@@ -40,6 +42,8 @@ type Options = Pick<Files, "bucket" | "storageQueue" | "contexts" | "stored"> & 
   containers?: Pick<Containers, "jobs" | "perform">;
   /** Reports to the tenant that a turn has ended. Throws if the tenant was not reached. */
   settle: (turn: SettledTurn) => Promise<void>;
+  /** Starts the turns of the queue. */
+  queuedStarts: QueuedStarts;
   /** Logs an internal error of the service. */
   onFault: (error: unknown) => void;
 };
@@ -57,17 +61,17 @@ export function composeSession({ platform, facts, place, ...options }: Options) 
   const { storage } = platform;
   const { sql } = storage;
   const { sessionId, teams, boot } = facts;
+  const { rules } = teams.session;
   const log = new SessionLog(sql);
   const clock = new MonotonicClock(() => Date.now(), log.lastAt());
   const now = () => clock.now();
   const [calls, points] = [new CallStore(sql), new ResumePoints(sql)];
   const queries = new SessionQueries(log, sessionId);
-  const { maxReaders } = options;
+  const { bucket, storageQueue, contexts, stored, maxReaders, commandPlace = "service" } = options;
   const streams = new EventStreams({
     ...{ log, sessionId, maxReaders, now },
     endedAt: () => log.endedAt,
   });
-  const { bucket, storageQueue, contexts, stored } = options;
   const workspaces = sessionWorkspaces({
     ...{ storage, log, place, bucket, contexts },
     team: () => teams.current(),
@@ -75,15 +79,21 @@ export function composeSession({ platform, facts, place, ...options }: Options) 
     ...(stored && { stored }),
   });
   const settlements = new Outbox<SettledTurn>(sql, "outbox");
+  const queueParts = composeQueue({
+    ...{ platform, streams, settlements, sessionId, now, starts: options.queuedStarts },
+    state: () => coordinator.state,
+  });
+  const { queueStore, queue, announceQueue } = queueParts;
   const journal = new Journal({
     ...{ platform, log, sessionId, calls, points, queries, now },
     outbox: settlements,
+    noteQueue: (events) => {
+      if (queueStore.note(events)) announceQueue();
+    },
     publish: (rows) => streams.publish(rows),
     isWatched: () => streams.watched,
   });
-  const { commandPlace = "service" } = options;
   const records = new RoundRecords({ ...facts, log, calls, queries, commandPlace });
-  const { rules } = teams.session;
   const host: SessionHost = {
     ...{ sessionId, boot, now },
     storage: new SessionStore({ log, journal, records, files: workspaces, sessionId, rules }),
@@ -95,13 +105,17 @@ export function composeSession({ platform, facts, place, ...options }: Options) 
       throw error;
     },
   };
+  const coordinator = new Coordinator(host);
   return {
     ...{ facts, platform, log, journal, calls, points, queries, streams, workspaces, host, now },
-    coordinator: new Coordinator(host),
+    ...{ coordinator, ...queueParts },
     slots: new RelaySlots({
       ...{ relays: RELAYS.count, slotsPerRelay: RELAYS.slots, maxHoldMs: HEADER_LIMIT_MS },
     }),
-    background: backgroundWork({ ...options, sessionId, sql, settlements, workspaces, now }),
+    background: {
+      ...backgroundWork({ ...options, sessionId, sql, settlements, workspaces, now }),
+      queue,
+    },
   };
 }
 
@@ -153,13 +167,13 @@ export function createEngine(
   { host, coordinator, slots, background }: SessionParts,
   performer: Performer,
 ): Engine {
-  const { settlements, files, containers } = background;
+  const { settlements, queue, files, containers } = background;
   return new Engine({
     ...{ host, coordinator, performer, slots },
     building: new Semaphore(1, HEADER_LIMIT_MS),
     memory: new RequestMemory({ ...REQUEST_MEMORY, maxHoldMs: HEADER_LIMIT_MS }),
     maxHoldMs: HEADER_LIMIT_MS,
-    background: [settlements, files, containers],
+    background: [settlements, queue, files, containers],
   });
 }
 
@@ -174,6 +188,7 @@ export async function stopSession(
   engine: Engine,
 ): Promise<void> {
   const { storage } = platform;
+  await background.queue.stop();
   coordinator.handle({ type: "cancel_requested" });
   storage.transactionSync(background.addContainers);
   try {

@@ -20,6 +20,8 @@ import type { Relays } from "./calls/relays";
 import { TeamKeys } from "./calls/team-keys";
 import { composeSession, createEngine, type SessionParts } from "./compose";
 import { StorageQueue } from "./files/storage-queue";
+import { renewQueuedTeams } from "./queue/queue-store";
+import type { QueuedStarts } from "./queue/queue-worker";
 import type { SessionFacts } from "./session-facts";
 import { createTables } from "./session-tables";
 import { KeyRevocation } from "./streams/key-revocation";
@@ -39,8 +41,13 @@ export type Session = SessionParts & {
 /** The data that a session is created with. `team` is JSON with sealed keys. */
 export type SessionMeta = { tenant: string; session_id: string; team: string };
 
-/** The object that a session lives in, and the object's relays. */
-type SessionHome = { ctx: DurableObjectState; env: Env; relays: Relays };
+/** The object that a session lives in, with its relays, and the starts of queued turns. */
+type SessionHome = {
+  ctx: DurableObjectState;
+  env: Env;
+  relays: Relays;
+  queuedStarts: QueuedStarts;
+};
 
 /** A session's dependencies outside its own storage. */
 type SessionDependencies = {
@@ -50,6 +57,7 @@ type SessionDependencies = {
   storageQueue: StorageQueue;
   containers: Containers;
   relays: Relays;
+  queuedStarts: QueuedStarts;
 };
 
 /** Creates the tables of a session, and loads it. */
@@ -69,7 +77,7 @@ export function createSession(home: SessionHome, meta: SessionMeta): Session {
  * Builds a session from its tables and the deployment's bindings. The session does nothing before
  * its engine boots.
  */
-export function loadSession({ ctx, env, relays }: SessionHome): Session {
+export function loadSession({ ctx, env, relays, queuedStarts }: SessionHome): Session {
   const { sql } = ctx.storage;
   const rows = sql.exec<{ key: string; value: string }>("SELECT key, value FROM meta").toArray();
   const meta = new Map(rows.map(({ key, value }) => [key, value]));
@@ -80,12 +88,14 @@ export function loadSession({ ctx, env, relays }: SessionHome): Session {
   if (isTurnOpen(sql))
     sql.exec("INSERT OR REPLACE INTO meta (key, value) VALUES ('boot', ?)", String(boot));
   const teams = loadTurnTeams(sql, teamKeys);
+  renewQueuedTeams(sql, teamKeys);
   const nonce = nonceOf(meta.get("secret") ?? "");
   const containers = new Containers({
     ...{ sandboxes: env.SANDBOX, place: commandsOf(env), session: place.session, teams },
   });
   const dependencies = {
-    ...{ env, place, teamKeys, containers, relays, storageQueue: new StorageQueue() },
+    ...{ env, place, teamKeys, containers, relays, queuedStarts },
+    storageQueue: new StorageQueue(),
   };
   const parts = partsOf(ctx, { sessionId: place.session, teams, boot, nonce }, dependencies);
   const tools = toolsOf(parts, dependencies);
@@ -101,13 +111,13 @@ export function loadSession({ ctx, env, relays }: SessionHome): Session {
 function partsOf(
   ctx: DurableObjectState,
   facts: SessionFacts,
-  { env, place, storageQueue, containers }: SessionDependencies,
+  { env, place, storageQueue, containers, queuedStarts }: SessionDependencies,
 ): SessionParts {
   const { sql } = ctx.storage;
   const contexts = contextServices(env);
   const link = new TenantLink(env, place.tenant, place.session);
   return composeSession({
-    ...{ platform: ctx, facts, place, storageQueue, contexts, containers },
+    ...{ platform: ctx, facts, place, storageQueue, contexts, containers, queuedStarts },
     bucket: pacedBucket(env.BUCKET),
     commandPlace: commandsOf(env),
     stored: () => contexts.stored(place, sql),

@@ -1,4 +1,5 @@
-import type { CapTooSmall, HeadRefusal } from "../../src/coordination";
+import type { CapTooSmall, HeadRefusal, OnBusy } from "../../src/coordination";
+import type { Queue } from "../../src/protocol/api/queue";
 import type { ConflictSide, ContextChanges } from "../../src/protocol/api/contexts";
 import type { HandedFiles, LeftOut } from "../../src/protocol/events/file";
 import type { AttachmentRefusal, WantedAttachment } from "../../src/agents/attached";
@@ -44,6 +45,8 @@ export type StartTurn = {
   conflictWinner?: ConflictSide;
   /** The team; its keys may be sealed. Omitted: the team of the turn to continue. */
   team?: Team;
+  /** The turn whose team it uses, unless it has `team`. Omitted: the turn to continue. */
+  teamOf?: number;
   /** Changes of the team for this turn only. Omitted: none. */
   overrides?: Overrides;
   /**
@@ -51,6 +54,8 @@ export type StartTurn = {
    * start is a new turn.
    */
   startId?: string;
+  /** Id of the request in the queue. Omitted if it was not queued. */
+  queueId?: string;
 };
 
 /**
@@ -65,6 +70,8 @@ export type RepeatTurn = Pick<StartTurn, "budget" | "timeoutMs" | "conflictWinne
 export type StartedTurn = { ok: true; turn: number; warnings?: OverridesProblem[] };
 /** The overrides do not fit the team. */
 export type OverridesRefused = { ok: false; code: "overrides_invalid"; problems: OverridesProblem[] };
+/** A request that waits in the queue. `position`: from 1. */
+export type QueuedStart = { ok: true; queued: { id: string; position: number } };
 /** Why a turn was not started. */
 export type StartRefusal =
   | { ok: false; code: "session_not_found" | "turn_not_found" }
@@ -75,6 +82,10 @@ export type StartRefusal =
   | ({ ok: false } & CapTooSmall)
   /** `turn`: the running turn. */
   | { ok: false; code: "turn_running"; turn: number }
+  /** No turn runs, but `queued` requests will start before. */
+  | { ok: false; code: "queue_not_empty"; queued: number }
+  /** `most`: the maximum number of requests in the queue. */
+  | { ok: false; code: "queue_full"; most: number }
   /** Contexts of the team are missing or too large. */
   | ContextRefusal
   /** The parent turn and a newer version of a context changed the same files. */
@@ -170,6 +181,15 @@ export type PageRequest = { after: number; turn: number | null; deltas: boolean;
 export const CALLER_TENANT_HEADER = "x-caller-tenant";
 export const CALLER_KEY_HEADER = "x-caller-key";
 
+/** The queue as clients see it. */
+export type QueueState = Omit<Queue, "session_id">;
+/** `position`: `null` once the turn exists. `turn`: `null` while the request waits. */
+export type QueuedPlace = { ok: true; position: number | null; turn: number | null };
+/** `turn`: the turn that the request has already started. */
+export type QueueRefusal =
+  | { ok: false; code: "queued_not_found" }
+  | { ok: false; code: "queued_turn_started"; turn: number };
+
 /** The methods of a session, for callers of one tenant. */
 type SessionApi = {
   /**
@@ -182,8 +202,23 @@ type SessionApi = {
    * Idempotent: a repeated call confirms the turn.
    */
   create(sessionId: string, team: Team, turn: StartTurn): Promise<StartedTurn | StartRefusal>;
-  /** Starts another turn. Idempotent per `startId`. */
-  startTurn(turn: StartTurn | RepeatTurn): Promise<StartedTurn | StartRefusal>;
+  /**
+   * Starts another turn, or queues it if the session is busy. Idempotent per `startId`. `caller`:
+   * the id of the caller's key; `null` without keys.
+   */
+  startTurn(
+    turn: StartTurn | RepeatTurn,
+    onBusy?: OnBusy,
+    caller?: string | null,
+  ): Promise<StartedTurn | QueuedStart | StartRefusal>;
+  /** The requests that wait for their turns. */
+  readQueue(): Promise<{ ok: true; queue: QueueState } | SessionRefusal>;
+  /** A queued request: its position while it waits, then its turn. */
+  queued(id: string): Promise<QueuedPlace | QueueRefusal | SessionRefusal>;
+  /** Removes a request from the queue, with its attachments. */
+  removeQueued(id: string): Promise<{ ok: true } | QueueRefusal | SessionRefusal>;
+  /** Resumes a held queue, with the authority of the caller's key. Idempotent. */
+  resumeQueue(caller?: string | null): Promise<{ ok: true; queue: QueueState } | SessionRefusal>;
   /** A page of the turns with a number above `after`, in order, and the head. */
   turns(after: number, limit: number): Promise<({ ok: true } & TurnPage) | SessionRefusal>;
   /** Moves the head: the turn that the next turn continues unless it names another. Idempotent. */

@@ -1,6 +1,6 @@
 import { DurableObject } from "cloudflare:workers";
 import type { Team } from "../../src/config/team";
-import { headRefusal } from "../../src/coordination";
+import { headRefusal, type OnBusy } from "../../src/coordination";
 import type { Env } from "../../src/env";
 import type { ContextChanges } from "../../src/protocol/api/contexts";
 import {
@@ -8,11 +8,16 @@ import {
   STREAM_CODE_HEADER,
   type StreamCode,
 } from "../../src/protocol/stream-request";
+import { acceptedTurn } from "./admission/accepted-turn";
 import { Admission } from "./admission/admission";
+import { TeamKeys } from "./calls/team-keys";
 import { stopSession } from "./compose";
 import { Relays } from "./calls/relays";
 import { contextPoint, diffPoint, readContents } from "./files/diff-points";
-import { createSession, loadSession, type Session } from "./load-session";
+import { attachmentStore, createSession, loadSession, type Session } from "./load-session";
+import { queueFrame } from "./queue/queue-announcer";
+import { queuedStarts } from "./queue/queued-starts";
+import { TurnRequests } from "./queue/turn-requests";
 import {
   CALLER_KEY_HEADER,
   CALLER_TENANT_HEADER,
@@ -20,6 +25,7 @@ import {
   type EventPage,
   type PageRequest,
   type RepeatTurn,
+  type QueuedStart,
   type SessionObjectApi,
   type StartedTurn,
   type StartRefusal,
@@ -45,6 +51,7 @@ const STREAM_HEADERS = {
 export class SessionObject extends DurableObject<Env> implements SessionObjectApi {
   readonly #relays: Relays;
   readonly #admission: Admission;
+  readonly #requests: TurnRequests<Session>;
   #session: Session | null = null;
   #isErased = false;
 
@@ -59,13 +66,21 @@ export class SessionObject extends DurableObject<Env> implements SessionObjectAp
       current: () => this.#session,
       isErased: () => this.#isErased,
       create: (meta) => {
-        this.#session = createSession({ ctx, env, relays }, meta);
+        this.#session = createSession(home, meta);
         return this.#session;
       },
     });
+    const starts = queuedStarts({ env, admission: this.#admission, current: () => this.#session });
+    const home = { ctx, env, relays, queuedStarts: starts };
+    this.#requests = new TurnRequests({
+      startTurn: (session, turn) => this.#admission.startTurn(session, turn),
+      attachmentsOf: ({ tenant, facts }) =>
+        attachmentStore(env, { tenant, session: facts.sessionId }),
+      isErased: () => this.#isErased,
+    });
     if (!tablesExist(ctx.storage.sql)) return;
     createTables(ctx.storage.sql);
-    this.#session = loadSession({ ctx, env, relays });
+    this.#session = loadSession(home);
     this.#session.engine.boot();
   }
 
@@ -84,10 +99,39 @@ export class SessionObject extends DurableObject<Env> implements SessionObjectAp
 
   async startTurn(
     tenant: string,
-    turn: StartTurn | RepeatTurn,
-  ): Promise<StartedTurn | StartRefusal> {
+    requested: StartTurn | RepeatTurn,
+    onBusy: OnBusy = "reject",
+    caller: string | null = null,
+  ): Promise<StartedTurn | QueuedStart | StartRefusal> {
     const session = this.#of(tenant);
-    return session ? this.#admission.startTurn(session, turn) : NOT_FOUND;
+    if (!session) return NOT_FOUND;
+    const { log, facts } = session;
+    const keys = new TeamKeys(this.env, { tenant, session: facts.sessionId });
+    const turn = acceptedTurn(requested, { log, keys });
+    if (turn === null) return { ok: false, code: "turn_not_found" };
+    return this.#requests.request(session, { turn, onBusy, caller });
+  }
+
+  async readQueue(tenant: string) {
+    const session = this.#of(tenant);
+    return session ? ({ ok: true, queue: session.queueState() } as const) : NOT_FOUND;
+  }
+
+  async queued(tenant: string, id: string) {
+    const session = this.#of(tenant);
+    return session ? this.#requests.find(session, id) : NOT_FOUND;
+  }
+
+  async removeQueued(tenant: string, id: string) {
+    const session = this.#of(tenant);
+    return session ? this.#requests.remove(session, id) : NOT_FOUND;
+  }
+
+  async resumeQueue(tenant: string, caller: string | null = null) {
+    const session = this.#of(tenant);
+    if (!session) return NOT_FOUND;
+    this.#requests.resume(session, caller);
+    return { ok: true, queue: session.queueState() } as const;
   }
 
   async turns(tenant: string, after: number, limit: number) {
@@ -108,7 +152,10 @@ export class SessionObject extends DurableObject<Env> implements SessionObjectAp
   async cancel(tenant: string) {
     const session = this.#of(tenant);
     if (!session) return NOT_FOUND;
+    // Also requests that are about to start wait for the user then.
+    session.queueStore.hold("cancelled");
     session.coordinator.handle({ type: "cancel_requested" });
+    session.announceQueue();
     const turn = session.coordinator.state.turns;
     return {
       ok: true,
@@ -129,6 +176,7 @@ export class SessionObject extends DurableObject<Env> implements SessionObjectAp
       await this.ctx.storage.deleteAll();
     } catch (error) {
       this.#isErased = false;
+      session.queue.restart();
       throw error;
     }
     this.#session = null;
@@ -137,7 +185,8 @@ export class SessionObject extends DurableObject<Env> implements SessionObjectAp
 
   async status(tenant: string) {
     const session = this.#of(tenant);
-    const status = session?.queries.status(session.now());
+    const queue = session && queueOf(session);
+    const status = session?.queries.status({ now: session.now(), ...(queue && { queue }) });
     return status ? ({ ok: true, status } as const) : NOT_FOUND;
   }
 
@@ -241,7 +290,8 @@ export class SessionObject extends DurableObject<Env> implements SessionObjectAp
     const headers = { ...STREAM_HEADERS, [STREAM_CODE_HEADER]: code };
     const keyId = request.headers.get(CALLER_KEY_HEADER);
     if (code !== "open" || !session) return new Response(null, { headers });
-    const segments = session.streams.open(streamRequest, keyId, request.signal);
+    const notice = queueOf(session) && queueFrame(session.facts.sessionId, session);
+    const segments = session.streams.open(streamRequest, keyId, request.signal, notice);
     if (keyId !== null) session.keyRevocation.start();
     return new Response(toRuntimeStream(segments), { headers });
   }
@@ -254,6 +304,12 @@ export class SessionObject extends DurableObject<Env> implements SessionObjectAp
   #of(tenant: string): Session | null {
     return this.#session?.tenant === tenant && !this.#isErased ? this.#session : null;
   }
+}
+
+/** The queue of a session; `null` if it is empty. */
+function queueOf({ queueState }: Session) {
+  const queue = queueState();
+  return queue.data.length > 0 ? queue : null;
 }
 
 function streamCode(

@@ -3,7 +3,7 @@ import type { Attachment } from "../../src/protocol/attachments";
 import type { CancelledTurn } from "../../src/prompts/task";
 import type { WireEvent } from "../../src/protocol/events";
 import { withPathsFor } from "../../src/protocol/workspace-paths";
-import { toStatus, toSummary, toTurn } from "../../src/protocol/view/status";
+import { type StatusMeta, toStatus, toSummary, toTurn } from "../../src/protocol/view/status";
 import { apply, emptyView, type SessionView, type TurnView } from "../../src/protocol/view";
 import { type LogRow, toJson, toWire } from "./streams/frames";
 import type { AnswerText, EventPage, PageRequest, TurnPage } from "./session-api";
@@ -38,9 +38,9 @@ export class SessionQueries {
     this.#view = null;
   }
 
-  /** The session's status at `now`, unix ms; `null` if it has no turn. */
-  status(now: number): SessionStatus | null {
-    return toStatus(this.#session(), { now });
+  /** The session's status; `null` if it has no turn. */
+  status(meta: StatusMeta): SessionStatus | null {
+    return toStatus(this.#session(), meta);
   }
 
   /** A page of the turns above `after`; `null` if the session has no turn. */

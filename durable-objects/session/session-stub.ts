@@ -18,7 +18,11 @@ export function sessionStub(
   return {
     prepare: () => object.prepare(tenant),
     create: (...args) => object.create(tenant, ...args),
-    startTurn: (...args) => object.startTurn(tenant, ...args),
+    startTurn: (turn, onBusy) => object.startTurn(tenant, turn, onBusy, keyId),
+    readQueue: () => object.readQueue(tenant),
+    queued: (...args) => object.queued(tenant, ...args),
+    removeQueued: (...args) => object.removeQueued(tenant, ...args),
+    resumeQueue: () => object.resumeQueue(tenant, keyId),
     turns: (...args) => object.turns(tenant, ...args),
     moveHead: (...args) => object.moveHead(tenant, ...args),
     cancel: () => object.cancel(tenant),

@@ -20,7 +20,9 @@ const TABLES = [
   "CREATE TABLE file_duties (id INTEGER PRIMARY KEY, tries INTEGER NOT NULL, not_before INTEGER NOT NULL, body TEXT NOT NULL)",
   // Containers to destroy when the session is erased. A row is deleted when its job is done.
   "CREATE TABLE container_duties (id INTEGER PRIMARY KEY, tries INTEGER NOT NULL, not_before INTEGER NOT NULL, body TEXT NOT NULL)",
-  // The turn that each start with an idempotency key has started.
+  // Requests that wait for the running turn, in the order of `place`. `body`: the whole request.
+  "CREATE TABLE queue (id TEXT PRIMARY KEY, place INTEGER NOT NULL, interrupts INTEGER NOT NULL, key_id TEXT, at INTEGER NOT NULL, tries INTEGER NOT NULL, not_before INTEGER NOT NULL, waits_for TEXT, body TEXT NOT NULL) WITHOUT ROWID",
+  // The turn that each start with an idempotency key, and each queued request, has started.
   "CREATE TABLE starts (id TEXT PRIMARY KEY, turn INTEGER NOT NULL) WITHOUT ROWID",
   // Teams that turns use instead of the session's, as JSON with sealed keys.
   "CREATE TABLE teams (id INTEGER PRIMARY KEY, body TEXT NOT NULL)",

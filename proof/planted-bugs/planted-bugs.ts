@@ -2,6 +2,7 @@ import type { PlantedBug } from "./bug";
 import { BUGS_OF_COMMAND_LINE } from "./of-command-line";
 import { BUGS_OF_CONTEXTS } from "./of-contexts";
 import { BUGS_OF_ENDINGS } from "./of-endings";
+import { BUGS_OF_QUEUE } from "./of-queue";
 import { BUGS_OF_RULES } from "./of-rules";
 import { BUGS_OF_SERVICE } from "./of-service";
 import { BUGS_OF_TEAMS } from "./of-teams";
@@ -17,6 +18,7 @@ export const PLANTED_BUGS: readonly PlantedBug[] = [
   ...BUGS_OF_CONTEXTS,
   ...BUGS_OF_TREE,
   ...BUGS_OF_TEAMS,
+  ...BUGS_OF_QUEUE,
   ...BUGS_OF_COMMAND_LINE,
 ];
 

@@ -52,6 +52,7 @@ it.each<{ type: string; habits: EngineSituation["habits"] }>([
   { type: "hosted_tool.completed", habits: ["hosted"] },
   { type: "citations.added", habits: ["hosted"] },
   { type: "head.moved", habits: ["branches"] },
+  { type: "turn.cancelled", habits: ["queue"] },
 ])("$type occurs in most sessions with the habits $habits", async ({ type, habits }) => {
   let sessions = 0;
   for (const seed of SOME_SEEDS) {

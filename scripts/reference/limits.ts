@@ -1,6 +1,7 @@
 import { readFileSync } from "node:fs";
 import * as config from "../../src/config/config-limits";
 import { LIMITS } from "../../src/coordination/limits";
+import { MOST_QUEUED } from "../../src/coordination/queue/queue";
 import { DIFF_LIMITS } from "../../src/diff/diff-limits";
 import * as evaluations from "../../src/evals/suite-limits";
 import { ATTACHMENT_LIMITS } from "../../src/protocol/attachments";
@@ -37,6 +38,11 @@ const GROUPS: readonly Group[] = [
     file: "src/coordination/limits.ts",
     values: LIMITS,
     commented: "LIMITS",
+  },
+  {
+    title: "Queue of a session",
+    file: "src/coordination/queue/queue.ts",
+    values: { MOST_QUEUED },
   },
   { title: "Configs", file: "src/config/config-limits.ts", values: config },
   {

@@ -17,11 +17,14 @@ type NewAttachment = {
   bytes: Uint8Array<ArrayBuffer>;
 };
 
+/** A new attachment of a queued question. `queuedAs`: id of the request in the queue. */
+export type QueuedAttachment = { attachment: Attachment; queuedAs: string };
+
 /** An attachment of an earlier question of the session. If `name` is `null`, its name stays. */
 type RepeatedAttachment = { sha256: string; name: string | null };
 
 /** An attachment in a client's request. */
-export type WantedAttachment = NewAttachment | RepeatedAttachment;
+export type WantedAttachment = NewAttachment | QueuedAttachment | RepeatedAttachment;
 
 /** Why the attachments of a question are refused. */
 export type AttachmentRefusal =
@@ -41,11 +44,28 @@ export function acceptAttachments(
   requested: readonly WantedAttachment[],
   earlier: () => readonly Attachment[],
 ): AcceptedAttachments | AttachmentRefusal {
+  const found = findAttachments(requested, earlier);
+  if (!found.ok) return found;
+  const { attachments } = found;
+  if (attachments.length === 0) return { ok: true, attached: null };
+  const refused = unsupportedAttachments(team, attachments);
+  if (refused.length > 0) return { ok: false, code: "attachment_refused", refused };
+  return { ok: true, attached: { attachments, tokens: attachmentTokens(team, attachments) } };
+}
+
+/**
+ * The attachments of a question, or why they do not exist or are too large. For `earlier` see
+ * `acceptAttachments`.
+ */
+export function findAttachments(
+  requested: readonly WantedAttachment[],
+  earlier: () => readonly Attachment[],
+): { ok: true; attachments: Attachment[] } | AttachmentRefusal {
   const attachments: Attachment[] = [];
-  const isAnyRepeated = requested.some((item) => !("bytes" in item));
+  const isAnyRepeated = requested.some((item) => !("attachment" in item));
   const earlierAttachments = isAnyRepeated ? earlier() : [];
   for (const item of requested) {
-    const found = "bytes" in item ? item.attachment : findRepeated(item, earlierAttachments);
+    const found = "attachment" in item ? item.attachment : findRepeated(item, earlierAttachments);
     if (!found)
       return {
         ok: false,
@@ -54,12 +74,8 @@ export function acceptAttachments(
       };
     attachments.push(found);
   }
-  if (attachments.length === 0) return { ok: true, attached: null };
   const excess = excessOf(attachments);
-  if (excess) return { ok: false, code: "attachments_too_large", excess };
-  const refused = unsupportedAttachments(team, attachments);
-  if (refused.length > 0) return { ok: false, code: "attachment_refused", refused };
-  return { ok: true, attached: { attachments, tokens: attachmentTokens(team, attachments) } };
+  return excess ? { ok: false, code: "attachments_too_large", excess } : { ok: true, attachments };
 }
 
 function findRepeated(

@@ -27,6 +27,8 @@ export { asksForDecision } from "./attempt/round-limits";
 export * from "./state";
 export { eventsOf, type Step, stateAfter } from "./draft";
 export { tallyVotes } from "./decision/vote";
+export * from "./queue/queue";
+export { afterError, afterRefusal, type AfterRefusal } from "./queue/refused-starts";
 export { hasAllListings, changesListing, listingsOf } from "./tool/tool-listings";
 export { nextTimerAt } from "./turn/timers";
 export { shouldForward } from "./tool/tool-notifications";

@@ -15,7 +15,7 @@ import type { Citation, HostedUse } from "../protocol/hosted-tools";
 import type { AgentRules, Budget, TeamRules } from "../protocol/team";
 import type { Overrides } from "../protocol/turn-team";
 import type { ToolNotification } from "../protocol/events/tool";
-import type { QuestionAttachments } from "./state";
+import type { Problem, QuestionAttachments } from "./state";
 
 /**
  * Something that happened outside the rules. An input is plain data: `structuredClone` must work on
@@ -52,6 +52,10 @@ export type InputBody =
       overrides?: Overrides;
       /** The agents to which `overrides` gives another model. Omitted if there are none. */
       overriddenAgents?: readonly AgentRules[];
+      /** Id of the request in the session's queue. Omitted if it was not queued. */
+      queueId?: string;
+      /** Why the turn fails at its start: a queued turn that was refused. Omitted if it runs. */
+      refused?: Problem;
     }
   /** A user moves the head to an earlier or later turn. Has no effect while a turn runs. */
   | { type: "head_requested"; turn: number }

@@ -123,6 +123,12 @@ export class Engine {
     this.#arm(now);
   }
 
+  /** Starts background work that is due, after new work was stored. Sets the alarm for the rest. */
+  startBackground(): void {
+    this.#startBackground();
+    this.arm();
+  }
+
   /** Sets timer and alarm to the next due time. */
   arm(): void {
     this.#arm(this.#host.now());
@@ -147,11 +153,11 @@ export class Engine {
 
   /**
    * Starts background work that is due. Work that fails waits for its next try, for which the alarm
-   * is set.
+   * is set. The end of some work may make other work due.
    */
   #startBackground(): void {
     for (const work of this.#background) {
-      const run = work.start(() => this.arm());
+      const run = work.start(() => this.startBackground());
       if (run) this.#host.waitUntil(run);
     }
   }

@@ -13,6 +13,8 @@ type PlainCode =
   | "session_not_found"
   | "turn_not_found"
   | "turn_running"
+  | "queue_not_empty"
+  | "queue_full"
   | "attachment_not_found"
   | "attachments_too_large"
   | "attachment_refused"

@@ -27,6 +27,22 @@ export const diffPath = (
 export const turnsPath = (sessionId: string): string => `${sessionPath(sessionId)}/turns`;
 /** Path of the session's head: the turn that the next turn continues. */
 export const headPath = (sessionId: string): string => `${sessionPath(sessionId)}/head`;
+/** Path of the session's queue: the requests that wait for the running turn. */
+export const queuePath = (sessionId: string): string => `${sessionPath(sessionId)}/queue`;
+/** Path that resumes a held queue. */
+export const resumeQueuePath = (sessionId: string): string => `${queuePath(sessionId)}/resume`;
+/** Path of a request in the queue. */
+export const queuedPath = (sessionId: string, queueId: string): string =>
+  `${queuePath(sessionId)}/${encodeURIComponent(queueId)}`;
+/** Links in the response to a request that was queued. */
+export const queuedLinks = (
+  sessionId: string,
+  queueId: string,
+): { session: string; queue: string; queued: string } => ({
+  session: sessionPath(sessionId),
+  queue: queuePath(sessionId),
+  queued: queuedPath(sessionId, queueId),
+});
 const turnPath = (sessionId: string, turn: number): string => `${turnsPath(sessionId)}/${turn}`;
 export const eventsPath = (sessionId: string, turn: number): string =>
   `${turnPath(sessionId, turn)}/events`;

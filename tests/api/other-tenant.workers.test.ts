@@ -93,6 +93,7 @@ const OWN_IDS: ValuesByName = {
 const SHARED_VALUES: ValuesByName = {
   turn: "1",
   label: "agent1.1",
+  queued: "queued_00000000000000000000000001",
   suite: "simulated",
   name: "demo",
   sha256: HASH,

@@ -41,6 +41,20 @@ describe("following a turn", () => {
     expect(first).toEqual({ id: 1, raw: '{"type":"from.the.future"}', event: null });
   });
 
+  it("reports the queue, whose event has no number, and resumes after the last event", async () => {
+    const queue = { type: "queue.changed", session_id: b.SESSION, held: null, data: [] };
+    const changed = `event: queue.changed\ndata: ${JSON.stringify(queue)}\n\n`;
+    const { client, requests } = connections(
+      [...frames.slice(0, 3), changed],
+      [changed, ...frames.slice(3)],
+    );
+    const queues: unknown[] = [];
+    const options = { onQueue: (one: unknown) => queues.push(one) };
+    expect(await idsOf(client.turns.follow(PLACE, options))).toEqual(ids);
+    expect(requests.map(({ lastEventId }) => lastEventId)).toEqual([null, "3"]);
+    expect(queues).toEqual([queue, queue]);
+  });
+
   it("frees the connection if the caller leaves the loop", async () => {
     const { client } = connections(frames);
     for await (const { id } of client.turns.follow(PLACE)) if (id === 2) break;

@@ -33,6 +33,8 @@ const BODIES: Bodies = {
     contexts: [{ name: "docs", version: "v1", permissions: { a: "read" } }],
     overrides: { models: { a: "other" }, quick: true },
     overriddenAgents: [agentRules("a", { model: "other" })],
+    queueId: "queued_1",
+    refused: { code: "context_missing", message: "Push the folder." },
   },
   head_requested: { type: "head_requested", turn: 1 },
   cancel_requested: { type: "cancel_requested" },

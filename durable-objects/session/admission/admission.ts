@@ -5,7 +5,9 @@ import {
   withGrants,
 } from "../../../src/config/granted-contexts";
 import type { Team } from "../../../src/config/team";
+import { Mutex } from "../../../src/async/mutex";
 import {
+  mayStart,
   parentOfNext,
   priceRefusal,
   type QuestionAttachments,
@@ -17,14 +19,12 @@ import { contextServices } from "../../shared/context-services";
 import type { Relays } from "../calls/relays";
 import { TeamKeys } from "../calls/team-keys";
 import { attachmentStore, type Session, type SessionMeta } from "../load-session";
-import type { RepeatTurn, StartedTurn, StartRefusal, StartTurn } from "../session-api";
-import { repeatedTurn } from "./repeated-turn";
+import type { StartedTurn, StartRefusal, StartTurn } from "../session-api";
 import { TenantLink } from "./tenant-link";
-import { type TurnTeam, teamOfTurn } from "./turn-team";
+import { baseOf, type TurnTeam, teamOfTurn } from "./turn-team";
 import { startOfContexts } from "./start-states";
 import { pinnedContexts } from "./turn-contexts";
 import type { TurnStart } from "../files/context-states";
-import type { StoredTeam } from "../turn-teams";
 import { startOfTurn } from "../log/session-log";
 import type { Sql } from "../object-storage";
 
@@ -80,6 +80,8 @@ const NOT_FOUND = { ok: false, code: "session_not_found" } as const;
  */
 export class Admission {
   readonly #options: Options;
+  /** Admits one turn at a time, so that a released place is never that of another admission. */
+  readonly #mutex = new Mutex();
 
   constructor(options: Options) {
     this.#options = options;
@@ -130,26 +132,26 @@ export class Admission {
    * Starts another turn of a session, with the team of the turn that it continues unless the request
    * brings one. Idempotent per `startId`.
    */
-  async startTurn(
-    session: Session,
-    requested: StartTurn | RepeatTurn,
-  ): Promise<StartedTurn | StartRefusal> {
+  async startTurn(session: Session, turn: StartTurn): Promise<StartedTurn | StartRefusal> {
+    const release = await this.#mutex.acquire();
+    try {
+      return await this.#admit(session, turn);
+    } finally {
+      release();
+    }
+  }
+
+  async #admit(session: Session, turn: StartTurn): Promise<StartedTurn | StartRefusal> {
     const { env, isErased } = this.#options;
     const { coordinator, facts, queries, tenant } = session;
     const { sessionId } = facts;
-    const startedEarlier = this.#startedAs(requested);
+    const startedEarlier = this.#startedAs(turn);
     if (startedEarlier) return startedEarlier;
-    const isRepetition = "repeats" in requested;
-    const turn = isRepetition ? repeatedTurn(session.log, requested) : requested;
-    if (turn === null) return { ok: false, code: "turn_not_found" };
     const parent = parentOfNext(coordinator.state, turn.parentTurn);
     const refusal = turnRefusal(coordinator.state, { parentTurn: parent });
     if (refusal) return refusal;
     const number = coordinator.state.turns + 1;
-    const base = isRepetition
-      ? session.teams.base(requested.repeats)
-      : this.#baseOf(session, turn, parent);
-    const chosen = await teamOfTurn(base, turn.overrides);
+    const chosen = await teamOfTurn(baseOf(session.teams, turn, parent), turn.overrides);
     if (!chosen.ok) return chosen;
     const unpriced = priceRefusal(chosen.team.rules, turn.budget);
     if (unpriced) return unpriced;
@@ -164,6 +166,10 @@ export class Admission {
     const granted = await this.#grant(link, requestedTurn);
     if (!granted.ok) return granted;
     if (isErased()) return this.#releaseErased(link, requestedTurn);
+    if (turn.queueId !== undefined && !mayStart(session.queueStore.queue(), turn.queueId)) {
+      await link.release(number);
+      return { ok: false, code: "turn_running", turn: coordinator.state.turns };
+    }
     if (coordinator.state.turns >= number) {
       return (
         this.#startedAs(turn) ?? { ok: false, code: "turn_running", turn: coordinator.state.turns }
@@ -171,17 +177,6 @@ export class Admission {
     }
     const grant = { turn: granted.turn, parent, attached, chosen };
     return this.#startGranted(session, link, grant);
-  }
-
-  /** The team of a further turn without its overrides, with sealed keys. */
-  #baseOf(
-    { tenant, facts, teams }: Session,
-    { team }: StartTurn,
-    parent: number | null,
-  ): StoredTeam {
-    if (!team) return teams.base(parent);
-    const keys = new TeamKeys(this.#options.env, { tenant, session: facts.sessionId });
-    return teams.brought(keys.seal(team), parent);
   }
 
   /**
@@ -313,6 +308,7 @@ export class Admission {
       grants: [...grants],
       grantedWorkspaces,
       ...(overrides && { overrides, overriddenAgents }),
+      ...(turn.queueId !== undefined && { queueId: turn.queueId }),
     });
     if (turn.startId !== undefined) {
       this.#options.sql.exec(

@@ -1,6 +1,6 @@
 import type { Bucket } from "../../../r2-layout/bucket";
-import { attachmentKey } from "../../../r2-layout/session-files";
-import type { WantedAttachment } from "../../../src/agents/attached";
+import { attachmentKey, queuedAttachmentKey } from "../../../r2-layout/session-files";
+import type { QueuedAttachment, WantedAttachment } from "../../../src/agents/attached";
 import type { Attachment } from "../../../src/protocol/attachments";
 import { ProviderError } from "../../../src/providers/provider";
 import type { StorageQueue } from "../files/storage-queue";
@@ -15,8 +15,9 @@ type Options = {
 };
 
 /**
- * The contents of attachments in R2, by hash. They are deleted with the session. Only reads use the
- * storage queue: writes and removals happen while no turn runs, so they cannot delay calls.
+ * The contents of attachments in R2, by hash. They are deleted with the session. Contents of queued
+ * requests are stored for each request, so that they can be removed with it, and copied when its
+ * turn starts. Only reads of calls use the storage queue: writes and removals are few.
  */
 export class AttachmentStore {
   readonly #options: Options;
@@ -27,14 +28,58 @@ export class AttachmentStore {
 
   /** Stores new attachments. To be awaited before a turn that names them starts. Idempotent. */
   async put(attachments: readonly WantedAttachment[]): Promise<void> {
-    for (const attachment of attachments) {
-      if (!("bytes" in attachment)) continue;
-      const { sha256 } = attachment.attachment;
-      await this.#options.bucket.put(this.#keyOf(sha256), attachment.bytes, {
-        onlyIf: { etagDoesNotMatch: "*" },
-        sha256,
-      });
+    for (const wanted of attachments) {
+      if (!("attachment" in wanted)) continue;
+      const { attachment } = wanted;
+      const bytes = await this.#contentsOf(wanted);
+      // If the contents of a queued request are lost, the calls that read them say so.
+      if (bytes) await this.#write(this.#keyOf(attachment.sha256), attachment, bytes);
     }
+  }
+
+  /**
+   * Stores the new attachments of a request that is queued. Returns all its attachments in the form
+   * in which the queue stores them.
+   */
+  async putQueued(
+    queueId: string,
+    attachments: readonly WantedAttachment[],
+  ): Promise<WantedAttachment[]> {
+    const queued: WantedAttachment[] = [];
+    for (const wanted of attachments) {
+      if ("bytes" in wanted) {
+        const { attachment, bytes } = wanted;
+        await this.#write(this.#queuedKeyOf(queueId, attachment), attachment, bytes);
+        queued.push({ attachment, queuedAs: queueId });
+      } else queued.push(wanted);
+    }
+    return queued;
+  }
+
+  /** Removes the contents that were stored for a queued request. */
+  async removeQueued(attachments: readonly WantedAttachment[]): Promise<void> {
+    const keys = attachments.flatMap((wanted) =>
+      "queuedAs" in wanted ? [this.#queuedKeyOf(wanted.queuedAs, wanted.attachment)] : [],
+    );
+    if (keys.length > 0) await this.#options.bucket.delete(keys);
+  }
+
+  /** The contents of a new attachment; `null` if those of a queued request are lost. */
+  async #contentsOf(
+    wanted: Extract<WantedAttachment, { attachment: Attachment }>,
+  ): Promise<Uint8Array<ArrayBuffer> | ArrayBuffer | null> {
+    if ("bytes" in wanted) return wanted.bytes;
+    const { queuedAs, attachment }: QueuedAttachment = wanted;
+    const object = await this.#options.bucket.get(this.#queuedKeyOf(queuedAs, attachment));
+    return object && object.arrayBuffer();
+  }
+
+  async #write(
+    key: string,
+    { sha256 }: Attachment,
+    bytes: Uint8Array<ArrayBuffer> | ArrayBuffer,
+  ): Promise<void> {
+    await this.#options.bucket.put(key, bytes, { onlyIf: { etagDoesNotMatch: "*" }, sha256 });
   }
 
   /** Removes the contents that were stored for a session that no longer exists. */
@@ -77,6 +122,11 @@ export class AttachmentStore {
   async #bytesOf(sha256: string): Promise<ArrayBuffer | null> {
     const object = await this.#options.bucket.get(this.#keyOf(sha256));
     return object ? object.arrayBuffer() : null;
+  }
+
+  #queuedKeyOf(queueId: string, { sha256 }: Attachment): string {
+    const { tenant, session } = this.#options;
+    return queuedAttachmentKey({ tenant, session }, queueId, sha256);
   }
 
   #keyOf(sha256: string): string {

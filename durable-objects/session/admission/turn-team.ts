@@ -3,8 +3,8 @@ import type { Team } from "../../../src/config/team";
 import type { OverridesProblem } from "../../../src/config/turn-overrides";
 import type { AgentRules } from "../../../src/protocol/team";
 import type { Overrides } from "../../../src/protocol/turn-team";
-import type { OverridesRefused } from "../session-api";
-import type { StartingTeam, StoredTeam } from "../turn-teams";
+import type { OverridesRefused, StartTurn } from "../session-api";
+import type { StartingTeam, StoredTeam, TurnTeams } from "../turn-teams";
 
 /** It contains the tables of models and their prices. */
 const overridesPart = lazy(() => import("../../../src/config/turn-overrides"));
@@ -33,3 +33,10 @@ export async function teamOfTurn(
   const { team, overriddenAgents, warnings } = result;
   return { ok: true, base, team, overridden: team, overriddenAgents, warnings };
 }
+
+/** The team of a further turn without its overrides. */
+export const baseOf = (
+  teams: TurnTeams,
+  { team, teamOf }: Pick<StartTurn, "team" | "teamOf">,
+  parent: number | null,
+): StoredTeam => (team ? teams.brought(team, parent) : teams.base(teamOf ?? parent));

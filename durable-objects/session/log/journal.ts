@@ -37,6 +37,8 @@ type Options = {
   queries: SessionQueries;
   /** Turns that have ended and are not yet settled with the tenant. */
   outbox: Outbox<SettledTurn>;
+  /** Updates the queue. Called in the transaction of the events. Omitted if there is no queue. */
+  noteQueue?: (events: readonly SessionEvent[]) => void;
   /** Sends stored rows to readers. */
   publish: (rows: readonly LogRow[]) => void;
   /** Whether the session's streams have readers. */
@@ -109,6 +111,7 @@ export class Journal {
           at: turnEnd.at,
         });
       for (const event of entry.events) if (isCallEnd(event)) points.forget(event.call);
+      if (entry.events.some(changesQueue)) this.#options.noteQueue?.(entry.events);
       return [...deltas, ...eventRows];
     });
     for (const event of entry.events) if (isCallEnd(event)) this.#deltas.forget(event.call);
@@ -182,6 +185,10 @@ export class Journal {
 const isTurnEnd = (
   event: SessionEvent,
 ): event is EventOf<"turn.completed" | "turn.failed" | "turn.cancelled"> => isTerminal(event.type);
+
+/** Whether the event may change the queue: see `queueAfter`. */
+const changesQueue = ({ type }: SessionEvent): boolean =>
+  isTerminal(type) || type === "turn.started";
 
 const isCallEnd = (event: SessionEvent): event is EventOf<"call.completed" | "call.failed"> =>
   event.type === "call.completed" || event.type === "call.failed";

@@ -23,6 +23,8 @@ type Reader = {
   sentAt: number;
   /** Bytes published since the reader's last read. */
   unreadBytes: number;
+  /** An event outside of the log that the reader has not received yet; `null` if there is none. */
+  notice: Uint8Array | null;
   /** Ends the reader's wait; set while the reader waits for rows. */
   wake: (() => void) | null;
   /** The controller of the current segment of the stream; `null` between two segments. */
@@ -94,6 +96,19 @@ export class EventStreams {
     }
   }
 
+  /**
+   * Sends a frame that is not in the log to all readers, after the rows that they have not received
+   * yet. It replaces an earlier frame that a reader has not received.
+   */
+  notify(frame: string): void {
+    this.#batcher.flush();
+    const notice = encoder.encode(frame);
+    for (const reader of this.#readers) {
+      reader.notice = notice;
+      reader.wake?.();
+    }
+  }
+
   /** The ids of the keys of open streams, each once. */
   keyIds(): string[] {
     return [...new Set([...this.#readers].flatMap(({ keyId }) => keyId ?? []))];
@@ -117,12 +132,14 @@ export class EventStreams {
   /**
    * Opens a stream of frames that begins after `request.after`, in segments of at most
    * `STREAM.segmentChunks` chunks (`toRuntimeStream`). `gone`: its abort says that the reader has
-   * disconnected.
+   * disconnected. `notice`: a frame that is not in the log, sent after the stored rows; omitted if
+   * there is none.
    */
   open(
     request: StreamRequest,
     keyId: string | null = null,
     gone: AbortSignal | null = null,
+    notice?: string | null,
   ): NextSegment {
     const now = this.#options.now();
     const place = request.turn === null ? null : this.#options.log.turn(request.turn);
@@ -134,6 +151,7 @@ export class EventStreams {
       openedAt: now,
       sentAt: now,
       unreadBytes: 0,
+      notice: notice ? encoder.encode(notice) : null,
       wake: null,
       controller: null,
       chunks: 0,
@@ -172,7 +190,7 @@ export class EventStreams {
     reader.unreadBytes = 0;
     for (;;) {
       if (!this.#readers.has(reader)) return;
-      const bytes = this.#next(reader);
+      const bytes = this.#next(reader) ?? takeNotice(reader);
       if (bytes) return this.#send(reader, controller, bytes);
       if (this.#isOver(reader)) return this.#close(reader);
       await new Promise<void>((resolve) => {
@@ -278,6 +296,13 @@ export class EventStreams {
 
 /** Whether a turn's reader has received the end of the turn. */
 const hasAll = ({ lastSeq, cursor }: Reader): boolean => lastSeq !== null && cursor >= lastSeq;
+
+/** The event outside of the log that the reader has not received yet. */
+function takeNotice(reader: Reader): Uint8Array | null {
+  const { notice } = reader;
+  reader.notice = null;
+  return notice;
+}
 
 /** Whether all rows of a batch belong to the turn that the reader follows. */
 const matches = (batch: FrameBatch, { turn }: StreamRequest): boolean =>

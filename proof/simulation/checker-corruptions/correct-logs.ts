@@ -10,6 +10,7 @@ import {
   withRules,
 } from "./corruptions";
 import { AT_THE_CAP } from "./paying";
+import { CORRECT_QUEUES } from "./queueing";
 import { CORRECT_REPLACEMENTS } from "./replacing";
 import { repeatsTurnAs } from "./second-turn";
 import { CORRECT_TEAMS } from "./teams";
@@ -39,6 +40,7 @@ export const CORRECT_LOGS: readonly CorrectLog[] = [
   ...AT_THE_CAP,
   ...CORRECT_REPLACEMENTS,
   ...CORRECT_TEAMS,
+  ...CORRECT_QUEUES,
   {
     name: "an answer of 128 KB",
     corruption: changes("answer.submitted", { content: "é".repeat(65_536) }),

@@ -3,6 +3,7 @@ import { ENDING } from "./ending";
 import { HOSTING } from "./hosting";
 import { PAYING } from "./paying";
 import { PROMISES } from "./promises";
+import { QUEUEING } from "./queueing";
 import type { Row } from "./row";
 import { RULES } from "./rules";
 import { SETTLING } from "./settling";
@@ -28,4 +29,5 @@ export const CORRUPTIONS: readonly Row[] = [
   ...PAYING,
   ...REPLACING,
   ...TEAMS,
+  ...QUEUEING,
 ];

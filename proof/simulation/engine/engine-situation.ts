@@ -55,6 +55,8 @@ const ADDITIONS: readonly (readonly [share: number, habits: readonly Habit[]])[]
   [0.04, ["branches", "projects", "tools"]],
   [0.05, ["teams", "branches"]],
   [0.07, ["teams", "branches", "tools"]],
+  [0.06, ["queue"]],
+  [0.06, ["queue", "tools"]],
 ];
 
 /**
@@ -149,7 +151,10 @@ export function situationOf(seed: number): EngineSituation {
 
 function drawAdditions(seed: number): Habit[] {
   const chance = new Chance(seed * 2_246_822_519);
-  return ADDITIONS.flatMap(([share, habits]) => (chance.is(share) ? habits : []));
+  const drawn = ADDITIONS.flatMap(([share, habits]) => (chance.is(share) ? habits : []));
+  // A user with branches or a project knows which turn comes next; a queue decides it later.
+  const isPlanned = drawn.includes("branches") || drawn.includes("projects");
+  return isPlanned ? drawn.filter((habit) => habit !== "queue") : drawn;
 }
 
 /** What the session's user and the fault plan need. */

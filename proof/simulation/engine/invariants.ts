@@ -22,6 +22,7 @@ import { respectsRates } from "./outside-rates";
 import { i13Progress } from "./outside-progress";
 import { decisionsMatchReplies } from "./outside-replies";
 import { teamsOfTurns } from "./outside-teams";
+import { queueRuns } from "./outside-queue";
 import { headMoves, historiesOfTurns } from "./outside-tree";
 import type { RunRecord } from "./run-record";
 
@@ -43,6 +44,7 @@ export const OUTSIDE: readonly (readonly [string, OutsideCheck])[] = [
   ["head", headMoves],
   ["history", historiesOfTurns],
   ["teams", teamsOfTurns],
+  ["queue", queueRuns],
   ["I12", i12Settled],
   ["I13", i13Progress],
   ["I14", i14Slots],

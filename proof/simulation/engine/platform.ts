@@ -27,6 +27,7 @@ import type { Fault, Faults } from "./faults";
 import { Gate } from "./gate";
 import { ProcessDeath } from "./process-death";
 import { type CallNetwork, Providers } from "./providers";
+import { SimulatedAdmission } from "./queued-starts";
 import { type SessionSetup, type EngineSituation, SESSION } from "./engine-situation";
 import { providersIn } from "./team-user";
 import { Tenant } from "./tenant";
@@ -62,6 +63,8 @@ export class Platform {
   readonly bucket: SimulatedBucket;
   readonly gate: Gate;
   readonly contexts = new SimulatedContexts();
+  /** Admits the turns of a session with a queue. Each process has its own. */
+  admission: SimulatedAdmission;
   /** Unhandled errors, which the log does not show. */
   readonly faults: string[] = [];
   /** The time of each crash, and the head of the log on disk after the crash. */
@@ -124,6 +127,7 @@ export class Platform {
     this.tools.onChange = (listing) => this.#announceListing(listing);
     this.bucket = new SimulatedBucket({ time, faults, gate });
     this.gate = new Gate({ time, gate });
+    this.admission = this.#newAdmission();
     this.providers = new Providers({
       situation,
       formats: setup.formats,
@@ -258,8 +262,10 @@ export class Platform {
     const teams = new TurnTeams({ sql: storage.sql, session: setup.team });
     const nonce = (turn: number, attempt: number, agent: number) =>
       `n0nce${situation.seed.toString(36)}t${turn}a${attempt}g${agent}`;
+    this.admission = this.#newAdmission();
     const parts = composeSession({
       platform,
+      queuedStarts: this.admission.queuedStarts(),
       facts: { sessionId: SESSION, teams, boot: life + 1, nonce },
       place: { tenant: "simulated", session: SESSION },
       bucket: this.bucket.bucket,
@@ -269,6 +275,15 @@ export class Platform {
       onFault: (error) => this.#recordError(life, error),
     });
     return { ...parts, teams, engine: createEngine(parts, this.#performer(parts)) };
+  }
+
+  #newAdmission(): SimulatedAdmission {
+    const { situation, time } = this.#options;
+    return new SimulatedAdmission({
+      ...{ seed: situation.seed ^ this.deaths.length, time },
+      live: () => this.#session,
+      gate: () => this.disk.whenDurable(),
+    });
   }
 
   /** The service's own performer. Each call has its own network, which knows the call's id. */

@@ -9,6 +9,7 @@ import type { Faults } from "./faults";
 import type { Platform } from "./platform";
 import { type SessionSetup, type EngineSituation, SESSION } from "./engine-situation";
 import type { TeamUser } from "./team-user";
+import type { QueueUser } from "./queue-user";
 import type { TreeUser } from "./tree-user";
 import type { User } from "./user";
 
@@ -30,6 +31,10 @@ export type RunRecord = {
   tree: TreeUser | null;
   /** The user's teams; `null` if all turns ask the same team. */
   teams: TeamUser | null;
+  /** The user of the queue; `null` if the session has no queue. */
+  queue: QueueUser | null;
+  /** Requests that started a turn, by their own id or their id in the queue. */
+  directStarts: ReadonlySet<string>;
   /** Head of the log at each cancel request, confirmed or not. */
   cancelsAsked: readonly number[];
   /** Differences between the state in memory and the fold of the log, found at checkpoints. */

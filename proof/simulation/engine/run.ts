@@ -157,6 +157,7 @@ class Run {
   #runNext(): void {
     try {
       this.#time.timeline.runNext();
+      this.#user.queue?.model.observe();
     } catch (error) {
       this.#platform.onError(error);
     }
@@ -227,6 +228,7 @@ class Run {
     return (
       this.#count("outbox") > 0 ||
       this.#count("file_duties") > 0 ||
+      this.#count("queue") > 0 ||
       this.#count("turns WHERE last_seq IS NULL") > 0
     );
   }
@@ -235,6 +237,7 @@ class Run {
     const { disk } = this.#platform;
     if (this.#platform.isAway) return false;
     if (this.#user.acknowledged.length < this.#user.turns) return false;
+    if (this.#user.queue && !this.#user.queue.isDone) return false;
     const { head, place } = this.#platform.positionOf(this.#user.turns);
     if (place?.lastSeq == null || disk.isDirty) return false;
     if (
@@ -254,7 +257,7 @@ class Run {
   }
 
   #count(
-    table: "outbox" | "file_duties" | "resume_points" | "turns WHERE last_seq IS NULL",
+    table: "outbox" | "file_duties" | "queue" | "resume_points" | "turns WHERE last_seq IS NULL",
   ): number {
     return (
       this.#platform.disk.read<{ rows: number }>(`SELECT count(*) AS rows FROM ${table}`)[0]
@@ -344,6 +347,10 @@ class Run {
       requestedAt: this.#user.requestedAt,
       tree,
       teams: this.#user.teams,
+      queue: this.#user.queue,
+      directStarts: new Set(
+        this.#platform.disk.read<{ id: string }>("SELECT id FROM starts").map(({ id }) => id),
+      ),
       folds: this.#folds,
       stuck,
       stored,

@@ -2,6 +2,7 @@ import type { Chance } from "../../../simulated/chance";
 import type { PinnedContext } from "../../../src/protocol/events";
 import type { LiveSession, Platform } from "./platform";
 import { PROJECT_TURNS, ProjectUser } from "./project-user";
+import { QueueUser } from "./queue-user";
 import type { SessionSetup, EngineSituation } from "./engine-situation";
 import { TeamUser } from "./team-user";
 import { TREE_TURNS, treeQuestion, TreeUser } from "./tree-user";
@@ -38,6 +39,8 @@ export class User {
   readonly tree: TreeUser | null;
   /** The teams of turns; `null` if all turns ask the same team. */
   readonly teams: TeamUser | null;
+  /** Questions during turns; `null` if the session has no queue. */
+  readonly queue: QueueUser | null;
   /** Pushes and pulls of a project; `null` if the session has no project. */
   readonly project: ProjectUser | null;
   readonly #situation: EngineSituation;
@@ -49,12 +52,14 @@ export class User {
   constructor({ situation, setup, time, platform, chance }: World) {
     const isProject = situation.habits.includes("projects");
     const isTree = situation.habits.includes("branches");
-    const usualTurns = situation.habits.includes("second_turn") ? 2 : 1;
+    const isQueue = situation.habits.includes("queue");
+    const usualTurns = situation.habits.includes("second_turn") && !isQueue ? 2 : 1;
     this.turns = isTree ? TREE_TURNS : isProject ? PROJECT_TURNS : usualTurns;
     this.project = isProject ? new ProjectUser(situation, platform.contexts) : null;
     this.tree = isTree ? new TreeUser({ seed: situation.seed, time, platform }) : null;
     const hasTeams = isTree && situation.habits.includes("teams");
     this.teams = hasTeams ? new TeamUser(situation.seed, setup.team) : null;
+    this.queue = isQueue ? new QueueUser({ seed: situation.seed, time, platform }) : null;
     this.#situation = situation;
     this.#setup = setup;
     this.#time = time;
@@ -110,7 +115,8 @@ export class User {
     this.acknowledged.push(turn);
     const isLast = turn === this.turns;
     const { habits } = this.#situation;
-    if (isLast && habits.includes("cancel")) {
+    this.queue?.begin();
+    if (isLast && habits.includes("cancel") && !this.queue) {
       // Small delays are more likely. In runs with tools all delays are equally likely, because
       // tool calls occur later.
       const afterMs = habits.includes("tools")

@@ -38,6 +38,8 @@ export type Script = {
   goesBack?: true;
   /** Further turns, each after the turn before it, with the team of its request. */
   then?: readonly AskedTeam[];
+  /** Plays the steps in two turns; between them, a queued turn is refused at its start. */
+  queues?: true;
   crashAfterMs?: number;
   /** Listings of the agents' tool servers. */
   listings?: readonly ToolsListing[];

@@ -1,4 +1,4 @@
-import type { Effect, Reply } from "../../../src/coordination";
+import type { Effect, Problem, Reply } from "../../../src/coordination";
 import type { Usage } from "../../../src/protocol/events";
 import type { AskedTeam, Script, Step } from "./script";
 import { Shell } from "./shell";
@@ -86,10 +86,17 @@ const usageOf = ({ started }: CallContext): Usage => ({
   cached_tokens: 400,
 });
 
+/** How a turn of the queue starts: `refused` if it fails at its start. */
+type QueuedTurn = { queueId?: string; refused?: Problem };
+const REFUSAL: Problem = { code: "context_missing", message: "Push the folder, then ask again." };
+
 /** Runs a script to the end of its turn. */
 export function play(script: Script): Shell {
   const shell = new Shell(scriptedWorld(script), () => {});
-  const ask = (parentTurn: number | null, team: AskedTeam = {}) =>
+  const ask = (
+    parentTurn: number | null,
+    { team = {}, queued = {} }: { team?: AskedTeam; queued?: QueuedTurn } = {},
+  ) =>
     shell.input({
       type: "turn_requested",
       ...team,
@@ -98,6 +105,7 @@ export function play(script: Script): Shell {
       parentTurn,
       budget: script.budget ?? {},
       timeoutMs: script.timeoutMs ?? null,
+      ...queued,
     });
   ask(null);
   if (script.cancelAfterMs !== undefined) shell.cancelAt(shell.now + script.cancelAfterMs);
@@ -105,7 +113,12 @@ export function play(script: Script): Shell {
     shell.timeline.schedule(shell.now + script.crashAfterMs, () => shell.crash());
   shell.finish();
   for (const [nth, team] of (script.then ?? []).entries()) {
-    ask(nth + 1, team);
+    ask(nth + 1, { team });
+    shell.finish();
+  }
+  if (script.queues) {
+    ask(1, { queued: { queueId: "queued_1", refused: REFUSAL } });
+    ask(2, { queued: { queueId: "queued_2" } });
     shell.finish();
   }
   if (!script.goesBack) return shell;

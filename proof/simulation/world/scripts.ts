@@ -110,6 +110,20 @@ export const SCRIPTS: Readonly<Record<string, Script>> = {
       ],
     ],
   },
+  queued: {
+    rules: teamOf(2),
+    queues: true,
+    steps: [
+      [
+        ...[answers("Go by the river."), votesFor(1, "Safe."), says("Go by the river.")],
+        ...[answers("Go by boat."), votesFor(1, "Dry."), says("Go by boat.")],
+      ],
+      [
+        ...[answers("Go by the ridge."), votesFor(1, "Safe.")],
+        ...[answers("Swim."), votesFor(1, "Dry.")],
+      ],
+    ],
+  },
   "stale-vote": {
     rules: teamOf(2),
     steps: [

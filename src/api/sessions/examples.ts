@@ -80,6 +80,24 @@ export const TURN_REQUEST = {
 };
 export const RUN = { session_id: ID, turn: 1, status: "running", links: runLinks(ID, 1) };
 export const RUN_WARNED = { ...RUN, warnings: [WARNING] };
+const QUEUED_ID = "queued_01m7y9c4k2vtq8r1d5h6w3xj0n";
+export const QUEUED_TURN = { session_id: ID, id: QUEUED_ID, position: null, turn: 2 };
+export const QUEUE = {
+  session_id: ID,
+  held: null,
+  waiting: { code: "turn_running", message: "A turn is running.", retry_at: null },
+  data: [
+    {
+      id: QUEUED_ID,
+      position: 1,
+      question_preview: "And with 40,000 orders a day?",
+      attachments: 0,
+      parent_turn: null,
+      interrupts: false,
+      created_at: STARTED + 12,
+    },
+  ],
+};
 export const CANCELLED = { session_id: ID, turn: 1, status: "cancelled" };
 export const TEAM_YAML = YAML;
 

@@ -16,12 +16,14 @@ import {
   type TurnRequest,
   TurnRequestSchema,
 } from "../../protocol/api";
+import { QueuedResponseSchema } from "../../protocol/api/queue";
 import { runLinks } from "../../protocol/paths";
 import { TURN_LIST_OPERATION } from "./turn-tree";
 import type { App, Call } from "../api-env";
 import { openStream, preferredForm, withWarnings } from "./streams";
 import { ApiError, type ErrorCode, type Fault } from "../errors";
 import { attachmentError, type Question, toQuestion } from "./question-parts";
+import { busyError, QUEUE_TEXT, respondQueued } from "./queue";
 import { RUN_REQUEST, RUN_WARNED, STREAM, TURN_REQUEST } from "./examples";
 import { header, ID, IDEMPOTENCY, json, type Operation } from "../operation";
 import { budgetError, priceError, quotaError } from "./quota-refusals";
@@ -101,14 +103,28 @@ const TURN_OPERATION: Operation = {
   id: "startTurn",
   tag: "Runs",
   summary: "Ask a session the next question",
-  description: `The turn uses the team of the turn that it follows, unless the request names another team. ${PARTS_TEXT} Attachments of earlier turns are mentioned to the agents, but not sent again. To send one again, use a part with its \`sha256\` in place of \`data\`. \`repeat_turn\` asks the question of a turn again.`,
+  description: `The turn uses the team of the turn that it follows, unless the request names another team. ${PARTS_TEXT} Attachments of earlier turns are mentioned to the agents, but not sent again. To send one again, use a part with its \`sha256\` in place of \`data\`. \`repeat_turn\` asks the question of a turn again. ${QUEUE_TEXT}`,
   request: {
     params: ID,
     headers: IDEMPOTENCY,
     body: { "application/json": { schema: TurnRequestSchema, example: TURN_REQUEST } },
   },
-  responses: START_RESPONSES,
-  codes: [...BODY_CODES, "bad_id", "session_not_found", "turn_not_found", "turn_running"],
+  responses: {
+    ...START_RESPONSES,
+    202: {
+      ...json(
+        "Started, or queued if the session is busy",
+        z.union([RunResponseSchema, QueuedResponseSchema]),
+        RUN_WARNED,
+      ),
+      headers: LOCATION,
+    },
+  },
+  codes: [
+    ...BODY_CODES,
+    ...(["bad_id", "session_not_found", "turn_not_found"] as const),
+    ...(["turn_running", "queue_not_empty", "queue_full"] as const),
+  ],
   handle: createTurn,
 };
 
@@ -183,10 +199,10 @@ function startError(refusal: StartRefusal): ApiError {
       const members = { conflicts, ...(more > 0 && { conflicts_more: more }) };
       return new ApiError("context_conflicts", message, members);
     }
-    case "turn_running": {
-      const message = `Turn ${refusal.turn} is running. Wait until it ends, or cancel it.`;
-      return new ApiError("turn_running", message, { turn: refusal.turn });
-    }
+    case "turn_running":
+    case "queue_not_empty":
+    case "queue_full":
+      return busyError(refusal);
     case "session_not_found":
     case "turn_not_found":
       return notFound(refusal.code);
@@ -201,13 +217,11 @@ function overridesError(problems: readonly Fault[]): ApiError {
 
 async function createTurn(context: Call): Promise<Response> {
   const { id, stub } = await sessionOf(context);
-  const { turn, parsed, key } = await readTurn(context, stub);
+  const { body, turn, parsed, key } = await readTurn(context, stub);
   const startId = key && (await claimTurn(context, key, id));
-  const started = await stub.startTurn({
-    ...turn,
-    ...(startId && { startId }),
-  });
+  const started = await stub.startTurn({ ...turn, ...(startId && { startId }) }, body.on_busy);
   if (!started.ok) throw startError(started);
+  if ("queued" in started) return respondQueued(context, id, started.queued);
   const warnings = [...(parsed?.warnings ?? []), ...(started.warnings ?? [])];
   return respond(context, { id, stub, turn: started.turn, warnings });
 }
@@ -225,7 +239,7 @@ async function readTurn(context: Call, stub: SessionStub) {
     );
     const key = await readKey(context, text);
     const parsed = await teamOf(context, body);
-    return { turn: await turnToStart(body, parsed?.team ?? null), parsed, key };
+    return { body, turn: await turnToStart(body, parsed?.team ?? null), parsed, key };
   } catch (error) {
     if ((await stub.turn(1)).ok) throw error;
     throw notFound("session_not_found");

@@ -2,6 +2,7 @@ import type { App } from "../api-env";
 import { ticketRoutes } from "../keys/tickets";
 import { diffRoutes } from "./diff/diff-route";
 import { eventRoutes } from "./events";
+import { queueRoutes } from "./queue";
 import { runRoutes } from "./runs";
 import { sessionFileRoutes } from "./session-file-routes";
 import { sessionListRoutes } from "./session-list";
@@ -18,6 +19,7 @@ export function sessionRoutes(app: App): void {
   turnChangeRoutes(app);
   diffRoutes(app);
   headRoutes(app);
+  queueRoutes(app);
   ticketRoutes(app);
   eventRoutes(app);
 }

@@ -6,7 +6,14 @@ import { rulesOfTurn } from "../../protocol/turn-team";
 import { cancelEffects } from "../call/calls";
 import { Draft, type Step } from "../draft";
 import { LIMITS } from "../limits";
-import { reservedCost, runningTurn, type SessionState, spentCost, type TurnState } from "../state";
+import {
+  type Problem,
+  reservedCost,
+  runningTurn,
+  type SessionState,
+  spentCost,
+  type TurnState,
+} from "../state";
 import { EMPTY_WORLD } from "../world";
 import { turnTeam } from "./turn-team";
 import { tallyVotes } from "../decision/vote";
@@ -48,7 +55,7 @@ export function priceRefusal(rules: TeamRules, budget: Budget): PriceRefusal | n
 
 /**
  * Starts a turn unless one runs: records the team in the first turn and where it differs from the
- * session's, draws aliases and sets the deadline.
+ * session's, draws aliases and sets the deadline. A refused turn fails at once.
  */
 export function startTurn(draft: Draft, input: TurnRequestInput): void {
   if (draft.running) return;
@@ -83,8 +90,10 @@ export function startTurn(draft: Draft, input: TurnRequestInput): void {
       ? { granted_workspaces: [...input.grantedWorkspaces] }
       : {}),
     ...team,
+    ...(input.queueId !== undefined && { queue_id: input.queueId }),
     log_version: LOG_VERSION,
   });
+  if (input.refused) return failRefused(draft, input.refused);
   draft.add({
     type: "attempt.started",
     at: draft.at,
@@ -93,6 +102,18 @@ export function startTurn(draft: Draft, input: TurnRequestInput): void {
     feedback: null,
   });
 }
+
+/** Ends a turn that was refused when it was to start. No call was made. */
+const failRefused = (draft: Draft, { code, message }: Problem): void =>
+  draft.add({
+    type: "turn.failed",
+    at: draft.at,
+    turn: draft.turn.number,
+    code,
+    message,
+    agents: [],
+    ...turnTotals(draft),
+  });
 
 /**
  * Ends the turn with this attempt's final text. If this attempt has no final text, ends the turn

@@ -5,6 +5,7 @@ import { TurnStatusSchema } from "./figures";
 import { IdSchema } from "./ids";
 import { FaultSchema } from "./problem";
 import { OverridesRequestSchema } from "./overrides";
+import { OnBusySchema } from "./queue";
 
 export const MAX_QUESTION_CHARS = 200_000;
 
@@ -159,6 +160,9 @@ export const TurnRequestSchema = z
       .optional()
       .describe("Number of the turn that this one follows. Omitted: the head of the session"),
     ...teamFields("the team of the parent turn"),
+    on_busy: OnBusySchema.optional().describe(
+      "What happens if the session is busy: a turn runs, or requests wait for their turns. `reject` (default): the request is refused. `queue`: it waits for its turn. `interrupt`: the running turn is cancelled, and this one runs before those that wait",
+    ),
     ...limitFields,
     ...contextFields,
   })

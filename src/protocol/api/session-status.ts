@@ -9,6 +9,7 @@ import {
   tokenFields,
   voteResultField,
 } from "./figures";
+import { QueueSchema } from "./queue";
 import { headField, TurnSummarySchema } from "./turn";
 import { seconds } from "./time";
 
@@ -126,6 +127,9 @@ export const SessionStatusSchema = z
       .describe("Results of the latest turn"),
     turns: z.array(TurnSummarySchema).describe("All turns, the first one first"),
     head: headField,
+    queue: QueueSchema.omit({ session_id: true })
+      .optional()
+      .describe("Requests that wait for their turns. Omitted if none"),
     usage: UsageSchema.describe("Tokens of all turns, as providers reported them"),
     ...tokenFields,
     ...costFields,

@@ -118,6 +118,10 @@ export const TURN_EVENTS = [
       .array(AgentRulesSchema)
       .optional()
       .describe("The agents whose rules `overrides` changes: those with another model, or with other hosted tools. Omitted if none"),
+    queue_id: z
+      .string()
+      .optional()
+      .describe("Id of the request in the queue of the session. Omitted if it was not queued"),
     log_version: count
       .optional()
       .describe("Version of the log format at the start of the turn. Omitted: 1"),

@@ -31,8 +31,11 @@ import { voteResult } from "./vote-result";
 const FINAL_PREVIEW_CHARS = 200;
 const REASON_PREVIEW_CHARS = 100;
 
-/** Data that a status needs beside the view. `now`: Unix time in milliseconds. */
-export type StatusMeta = { now: number };
+/**
+ * Data that a status needs beside the view. `now`: Unix time in milliseconds. `queue`: omitted if
+ * nothing is queued.
+ */
+export type StatusMeta = { now: number; queue?: SessionStatus["queue"] };
 
 /** Status of a session, based on its latest turn; `null` before the first turn. */
 export function toStatus(view: SessionView, meta: StatusMeta): SessionStatus | null {
@@ -57,6 +60,7 @@ export function toStatus(view: SessionView, meta: StatusMeta): SessionStatus | n
     },
     turns: view.turns.map(toSummary),
     head: view.head ?? turn.number,
+    ...(meta.queue && { queue: meta.queue }),
     usage: view.turns.reduce((sum, { usage }) => addUsage(sum, usage), NO_USAGE),
     ...toTokens(sumOf(view.turns.map(tokensOfTurn))),
     ...toCost(view.turns.reduce<Cost>((sum, turn) => addCosts(sum, costOfView(turn)), FREE)),
@@ -165,7 +169,7 @@ export function toSummary(turn: TurnView): z.infer<typeof TurnSummarySchema> {
     turn: turn.number,
     parent_turn: turn.parentTurn,
     status: turn.status,
-    question_preview: preview(turn.question, FINAL_PREVIEW_CHARS),
+    question_preview: questionPreview(turn.question),
     team: turn.agents.map(({ id, provider, model }) => ({ agent: id, provider, model })),
     ...(turn.overrides && { overrides: turn.overrides }),
     started_at: toSeconds(turn.startedAt),
@@ -177,6 +181,9 @@ export function toSummary(turn: TurnView): z.infer<typeof TurnSummarySchema> {
     unreported_cost_usd: turn.isUnreportedUnpriced ? null : turn.unreportedUsd,
   };
 }
+
+/** The start of a question, for lists. */
+export const questionPreview = (question: string): string => preview(question, FINAL_PREVIEW_CHARS);
 
 const toParticipant = ({
   agent,

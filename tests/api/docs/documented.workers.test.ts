@@ -20,7 +20,7 @@ const PAGE = { accept: "application/json" };
 /**
  * A request and the status of its response. `request`: method and path; names in braces are values
  * that earlier steps have saved. `body` is sent as JSON, and `text` unchanged. `savedField`: field
- * of the response whose value is saved under the name `savedAs`.
+ * of the response whose value is saved under the name `savedAs`; a dot leads to a field in it.
  */
 type Step = {
   request: string;
@@ -106,6 +106,25 @@ const STEPS: readonly Step[] = [
     { request: `GET ${BUILT_TURN}${subpath}/files/NOTES.md`, expectedStatus: 200 },
     { request: `GET ${BUILT_TURN}${subpath}/archive.zip`, expectedStatus: 200 },
   ]),
+  {
+    request: "POST /api/runs",
+    body: { question: QUESTION, config: teamOf(["hanging"]) },
+    expectedStatus: 202,
+    savedField: "session_id",
+    savedAs: "busy",
+  },
+  {
+    request: "POST /api/sessions/{busy}/turns",
+    body: { question: "And seven?", on_busy: "queue" },
+    expectedStatus: 202,
+    savedField: "queued.id",
+    savedAs: "queued",
+  },
+  { request: "GET /api/sessions/{busy}/queue", expectedStatus: 200 },
+  { request: "GET /api/sessions/{busy}", expectedStatus: 200 },
+  { request: "GET /api/sessions/{busy}/queue/{queued}", expectedStatus: 200 },
+  { request: "DELETE /api/sessions/{busy}/queue/{queued}", expectedStatus: 204 },
+  { request: "POST /api/sessions/{busy}/queue/resume", expectedStatus: 200 },
   { request: "GET /api/sessions/{built}/diff?from=parent&to=turn_1", expectedStatus: 200 },
   { request: "GET /api/sessions/{built}/diff?format=diff", expectedStatus: 200 },
   {
@@ -182,7 +201,7 @@ async function send({
   expectedStatus,
 }: Step): Promise<{ method: string; path: string; response: Response }> {
   const [method = "", pattern = ""] = request.split(" ");
-  const path = pattern.replace(/\{(\w+)\}/, (_, name: string) => savedValues.get(name) ?? "");
+  const path = pattern.replaceAll(/\{(\w+)\}/g, (_, name: string) => savedValues.get(name) ?? "");
   const allHeaders = {
     authorization: `Bearer ${admin.key}`,
     "content-type": "application/json",
@@ -203,6 +222,9 @@ async function send({
   }
 }
 
+const fieldOf = (value: unknown, field: string): unknown =>
+  field.split(".").reduce<unknown>((part, name) => (part as Record<string, unknown>)[name], value);
+
 it.each(STEPS)("$request returns $expectedStatus as documented", async (step) => {
   const { method, path, response } = await send(step);
   expect([response.status, await undocumented(document, { method, path }, response)]).toEqual([
@@ -211,7 +233,7 @@ it.each(STEPS)("$request returns $expectedStatus as documented", async (step) =>
   ]);
   const text = await response.text();
   if (step.savedField !== undefined)
-    savedValues.set(step.savedAs ?? "", String(JSON.parse(text)[step.savedField]));
+    savedValues.set(step.savedAs ?? "", String(fieldOf(JSON.parse(text), step.savedField)));
 });
 
 it("the steps use every operation of the document", () => {

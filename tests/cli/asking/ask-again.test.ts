@@ -158,6 +158,6 @@ it("--no-contexts ends the grants of earlier turns", async () => {
   await refusalOf("--no-contexts", "And now without files?");
   const posts = service.requests.filter(({ method }) => method === "POST");
   expect(posts.map(({ body }) => JSON.parse(body))).toEqual([
-    { question: "And now without files?", contexts: [] },
+    { question: "And now without files?", contexts: [], on_busy: "queue" },
   ]);
 });

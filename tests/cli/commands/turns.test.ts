@@ -72,7 +72,7 @@ describe("massgen-edge branch", () => {
     const words = ["branch", "2", "Why", "not?", "--session", SESSION, "--detach", "--json"];
     expect(JSON.parse((await run(service, ...words)).stdout)).toEqual(started);
     expect(service.requests.map(({ path, body }) => [path, JSON.parse(body)])).toEqual([
-      [turns, { question: "Why not?", parent_turn: 2 }],
+      [turns, { question: "Why not?", parent_turn: 2, on_busy: "queue" }],
     ]);
   });
 });

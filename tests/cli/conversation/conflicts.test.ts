@@ -35,9 +35,9 @@ describe("a question that conflicts refuse", () => {
     await user.typeAtPrompt("/quit\r", 8);
     await user.exitCode();
     expect(turnsOf(service)).toEqual([
-      { question: "and then?" },
-      { question: "and then?", context_conflicts: "upload" },
-      { question: "more?" },
+      { question: "and then?", on_busy: "queue" },
+      { question: "and then?", context_conflicts: "upload", on_busy: "queue" },
+      { question: "more?", on_busy: "queue" },
     ]);
   });
 
@@ -52,9 +52,9 @@ describe("a question that conflicts refuse", () => {
     await user.typeAtPrompt("/quit\r", 5);
     await user.exitCode();
     expect(turnsOf(service)).toEqual([
-      { question: "and then?" },
-      { question: "other?" },
-      { question: "other?", parent_turn: 1 },
+      { question: "and then?", on_busy: "queue" },
+      { question: "other?", on_busy: "queue" },
+      { question: "other?", parent_turn: 1, on_busy: "queue" },
     ]);
   });
 });
@@ -90,8 +90,8 @@ describe("a conversation about shared folders", () => {
     await user.exitCode();
     const posts = service.requests.filter(({ method }) => method === "POST");
     expect(posts.map(({ body }) => JSON.parse(body))).toEqual([
-      { question: "one?", context_conflicts: "turn" },
-      { question: "two?" },
+      { question: "one?", context_conflicts: "turn", on_busy: "queue" },
+      { question: "two?", on_busy: "queue" },
     ]);
     const pull = `pull    npm run ask -- pull ./site --session ${b.SESSION} --turn 1 --apply --server ${service.url}\n`;
     expect(user.screenText.split(pull)).toHaveLength(3);

@@ -19,6 +19,8 @@ const conversation = (fields: Partial<Conversation> = {}): Conversation => ({
   folders: [],
   winner: null,
   refused: null,
+  waiting: [],
+  typed: null,
   ...fields,
 });
 const SESSION = "session_01jd";

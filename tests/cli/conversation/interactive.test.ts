@@ -19,7 +19,7 @@ describe("a conversation at a terminal", () => {
     const posts = service.requests.filter(({ method }) => method === "POST");
     expect(posts.map(({ path, body }) => [path, JSON.parse(body)])).toEqual([
       ["/api/runs", { question: "why?", config: "demo" }],
-      [turnsPath, { question: "and then?" }],
+      [turnsPath, { question: "and then?", on_busy: "queue" }],
     ]);
     expect(user.screenText).toContain("> \x1b[3Gand then?\r\n"); // each letter once
     expect(user.screenText).toContain(`npm run ask -- show ${b.SESSION} 1`);

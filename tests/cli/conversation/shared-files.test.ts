@@ -28,6 +28,8 @@ const conversationAt = (server: string, fields: Partial<Conversation> = {}): Con
   requested: [],
   folders: [],
   winner: null,
+  waiting: [],
+  typed: null,
   refused: null,
   ...fields,
 });

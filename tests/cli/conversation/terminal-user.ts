@@ -27,7 +27,7 @@ export class TerminalUser {
   readonly #interrupts = new Set<() => void>();
   readonly #exitCode: Promise<number>;
 
-  constructor(server: string, options: Partial<ConverseOptions> = {}) {
+  constructor(server: string, options: Partial<ConverseOptions> = {}, term = "dumb") {
     this.screen.on("data", (chunk) => {
       this.screenText += chunk;
     });
@@ -36,7 +36,7 @@ export class TerminalUser {
       stdout: { write: (text: string) => this.#print(text) },
       stderr: { isTTY: true, write: (text: string) => this.#show(text) },
       screen: this.screen,
-      env: { NO_COLOR: "1", TERM: "dumb" },
+      env: { NO_COLOR: "1", TERM: term },
       cwd: home,
       home,
       onInterrupt: (listener: () => void) => {
@@ -80,11 +80,12 @@ export class TerminalUser {
 export const startConversation = async (
   options: Partial<ServiceOptions> = {},
   own: Partial<ConverseOptions> = {},
+  term?: string,
 ) => {
   const service = await Service.start({ events, ...options });
   return {
     service,
-    user: new TerminalUser(service.url, own),
+    user: new TerminalUser(service.url, own, term),
     [Symbol.asyncDispose]: () => service[Symbol.asyncDispose](),
   };
 };

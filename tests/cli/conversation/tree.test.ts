@@ -98,7 +98,7 @@ describe("the tree in a conversation", () => {
     const { posts } = await typed(["/undo", "And then?"], { from: 2 });
     expect(posts).toEqual([
       [HEAD, { turn: 1 }],
-      [turnsPath, { question: "And then?" }],
+      [turnsPath, { question: "And then?", on_busy: "queue" }],
     ]);
   });
 
@@ -119,7 +119,10 @@ describe("the tree in a conversation", () => {
     { name: "a question follows the head", line: "Why not?", parent_turn: undefined },
   ])("$name", async ({ line, parent_turn }) => {
     const { posts } = await typed([line]);
-    const body = { question: "Why not?", ...(parent_turn !== undefined && { parent_turn }) };
+    const body = {
+      ...{ question: "Why not?", on_busy: "queue" },
+      ...(parent_turn !== undefined && { parent_turn }),
+    };
     expect(posts).toEqual([[turnsPath, body]]);
   });
 
@@ -134,8 +137,8 @@ describe("the tree in a conversation", () => {
   ])("/retry $name", async ({ typedLine, turn }) => {
     const { posts } = await typed(["Why not?", typedLine]);
     expect(posts).toEqual([
-      [turnsPath, { question: "Why not?" }],
-      [turnsPath, { repeat_turn: turn }],
+      [turnsPath, { question: "Why not?", on_busy: "queue" }],
+      [turnsPath, { repeat_turn: turn, on_busy: "queue" }],
     ]);
   });
 
@@ -143,8 +146,8 @@ describe("the tree in a conversation", () => {
     const refusal = problem(409, { title: "Turn running", code: "turn_running", detail: "Wait." });
     const { posts } = await typed(["Why?", "/retry"], { answers: { [turnsPath]: refusal } });
     expect(posts).toEqual([
-      [turnsPath, { question: "Why?" }],
-      [turnsPath, { question: "Why?", parent_turn: 3 }],
+      [turnsPath, { question: "Why?", on_busy: "queue" }],
+      [turnsPath, { question: "Why?", parent_turn: 3, on_busy: "queue" }],
     ]);
   });
 

@@ -179,6 +179,8 @@ describe("a conversation", () => {
       folders: [],
       winner: null,
       refused: null,
+      waiting: [],
+      typed: null,
     };
     await perform({ name: "files", argument: "" }, conversation, io);
     await perform({ name: "save", argument: "talk" }, conversation, io);

@@ -18,6 +18,7 @@ import { fileTools } from "../../../../src/tools/files";
 import type { Tool } from "../../../../src/tools/tool";
 import { fixedTeams } from "../../../builders/fixed-teams";
 import { noContexts } from "../../../builders/no-contexts";
+import { noQueue } from "../../../builders/no-queue";
 import { FULL_CONTEXT, teamOf } from "../../../config/teams";
 import { used } from "../../../coordination/builders";
 import { Disk, ProcessGone } from "../../../../simulated/disk";
@@ -156,6 +157,7 @@ function beginLife(
     facts: { teams: fixedTeams(team), sessionId: "s", boot, nonce: () => "n0nce" },
     place: { tenant: "t", session: "s" },
     ...(containers && { containers }),
+    queuedStarts: noQueue,
     settle: work.room.settle ?? (async () => {}),
   });
   return { parts, engine: createEngine(parts, performerOf(parts, { ...work, tools })) };

@@ -1,0 +1,33 @@
+import type { TeamKeys } from "../calls/team-keys";
+import { type SessionLog, startOfTurn } from "../log/session-log";
+import type { RepeatTurn, StartTurn } from "../session-api";
+
+/**
+ * The request as a session may store it: with sealed keys, and with the question of the turn that
+ * it repeats. `null` if there is no such turn.
+ */
+export function acceptedTurn(
+  requested: StartTurn | RepeatTurn,
+  { log, keys }: { log: SessionLog; keys: Pick<TeamKeys, "seal"> },
+): StartTurn | null {
+  if ("repeats" in requested) return repeatedTurn(log, requested);
+  return requested.team ? { ...requested, team: keys.seal(requested.team) } : requested;
+}
+
+/** The contexts are named also if the turn had none, because the turn before it may have some. */
+function repeatedTurn(log: SessionLog, { repeats, ...request }: RepeatTurn): StartTurn | null {
+  const repeated = startOfTurn(log, repeats);
+  if (!repeated) return null;
+  const { question, parent_turn: parentTurn, attachments = [], grants = [], overrides } = repeated;
+  return {
+    ...request,
+    question,
+    ...(attachments.length > 0 && {
+      attachments: attachments.map(({ sha256, name }) => ({ sha256, name })),
+    }),
+    parentTurn,
+    teamOf: repeats,
+    grants,
+    ...(overrides && { overrides }),
+  };
+}

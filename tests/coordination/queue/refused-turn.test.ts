@@ -1,0 +1,43 @@
+import { describe, expect, it } from "vitest";
+import { headOf, owed, runningTurn } from "../../../src/coordination";
+import { answers, votes } from "../builders";
+import { World } from "../world";
+
+const REFUSED = { code: "context_missing", message: "Push the folder, then ask again." };
+
+/** A session with a completed turn, whose next turn is refused at its start. */
+function refusedWorld(): World {
+  const world = new World({ agents: ["a", "b"] });
+  world.ask();
+  world.play({ a: [answers("A"), votes("a")], b: [answers("B"), votes("a")] });
+  world.give({
+    ...{ type: "turn_requested", rules: null, question: "And then?", parentTurn: 1 },
+    ...{ budget: {}, timeoutMs: null, queueId: "queued_1", refused: REFUSED },
+  });
+  return world;
+}
+
+describe("a queued turn that is refused at its start", () => {
+  it("starts and fails with the code of the refusal, and costs nothing", () => {
+    const events = refusedWorld().log.filter(({ turn }) => turn === 2);
+    expect(events).toMatchObject([
+      { type: "turn.started", queue_id: "queued_1", parent_turn: 1, question: "And then?" },
+      { type: "turn.failed", ...REFUSED, agents: [], cost_usd: 0 },
+    ]);
+  });
+
+  it("owes no call, is the head, and lets the next turn start", () => {
+    const world = refusedWorld();
+    expect([runningTurn(world.state), owed(world.state), headOf(world.state)]).toEqual([
+      ...[null, [], 2],
+    ]);
+    world.ask();
+    expect(runningTurn(world.state)?.number).toBe(3);
+  });
+
+  it("has no field of the queue if it was not queued", () => {
+    const world = new World();
+    world.ask();
+    expect(world.events("turn.started")[0]).not.toHaveProperty("queue_id");
+  });
+});
