@@ -201,7 +201,7 @@ describe("a conversation at a terminal", () => {
     const posts = service.requests.filter(({ method }) => method === "POST");
     expect(posts.map(({ path, body }) => [path, JSON.parse(body)])).toEqual([
       ["/api/runs", { question: "why?", config: { agents } }],
-      [turnsPath, { repeat_turn: 1 }],
+      [turnsPath, { repeat_turn: 1, on_busy: "queue" }],
     ]);
   });
 

@@ -84,7 +84,7 @@ describe("the tree in a conversation", () => {
     const { screen, posts } = await typed(["/continue-from 2", "And then?"]);
     expect(posts).toEqual([
       [HEAD, { turn: 2 }],
-      [turnsPath, { question: "And then?" }],
+      [turnsPath, { question: "And then?", on_busy: "queue" }],
     ]);
     expect(screen).toContain(`pull ./site --session ${SESSION} --turn 2 --apply`);
   });
