@@ -36,7 +36,8 @@ export async function failQueuedTurn(
     ...{ type: "turn_requested", rules: null, question, budget, timeoutMs, queueId },
     attached: accepted.ok ? accepted.attached : null,
     parentTurn: parent,
-    grants: [...(turn.grants ?? start?.grants ?? [])],
+    // Its own grants were not given, so that the turns after it do not inherit them.
+    grants: [...(start?.grants ?? [])],
     refused: { code: refusal.code, message: refusalText(refusal) },
   });
 }
