@@ -54,7 +54,12 @@ export class User {
     this.turns = isTree ? TREE_TURNS : isProject ? PROJECT_TURNS : usualTurns;
     this.project = isProject ? new ProjectUser(situation, platform.contexts) : null;
     this.tree = isTree ? new TreeUser({ seed: situation.seed, time, platform }) : null;
-    this.queue = isQueue ? new QueueUser({ seed: situation.seed, time, platform }) : null;
+    this.queue = isQueue
+      ? new QueueUser({
+          ...{ seed: situation.seed, time, platform },
+          onCancel: () => void this.cancelsAsked.push(platform.positionOf(null).head),
+        })
+      : null;
     this.#situation = situation;
     this.#setup = setup;
     this.#time = time;
