@@ -5,8 +5,9 @@ import { fitEnd, fitStart, widthOf } from "./text-width";
 /** What the keys of the user mean: a finished entry, or Ctrl+C on an empty line. */
 export type TypedEntry = { kind: "entry"; text: string } | { kind: "interrupt" };
 
-/** One key: an escape sequence, or one character. */
-const KEYS = /\x1b\[[0-9;]*[A-Za-z~]|\x1bO[A-Za-z]|\x1b[\s\S]?|[\s\S]/gu;
+const ESCAPE = "\x1b";
+/** The rest of a key that begins with Escape. */
+const SEQUENCE = /^(?:\[[0-9;]*[A-Za-z~]|O[A-Za-z]|[\s\S])/;
 const PROMPT = "> ";
 const CURSOR = "▏";
 
@@ -43,7 +44,7 @@ export class TypingLine {
       this.paste(keys.replace(/\r\n?/g, "\n").replace(/[^\P{Cc}\n\t]/gu, ""));
       return [];
     }
-    return (keys.match(KEYS) ?? []).flatMap((key) => this.#press(key) ?? []);
+    return keysIn(keys).flatMap((key) => this.#press(key) ?? []);
   }
 
   /** The line with its cursor, cut to `width` columns around the cursor. */
@@ -111,7 +112,7 @@ export class TypingLine {
         this.#before.push(...this.#rest.splice(0));
         return;
       default:
-        if (!/[\x00-\x1f\x7f]/.test(key)) this.#before.push(key);
+        if (!/\p{Cc}/u.test(key)) this.#before.push(key);
     }
   }
 
@@ -125,4 +126,17 @@ export class TypingLine {
     this.set("");
     return text.trim() === "" ? null : { kind: "entry", text };
   }
+}
+
+/** The keys in a text: escape sequences and characters. */
+function keysIn(text: string): string[] {
+  const keys: string[] = [];
+  for (let from = 0; from < text.length; from += keys.at(-1)?.length ?? 1)
+    keys.push(keyAt(text.slice(from)));
+  return keys;
+}
+
+function keyAt(text: string): string {
+  if (!text.startsWith(ESCAPE)) return String.fromCodePoint(text.codePointAt(0) ?? 0);
+  return ESCAPE + (SEQUENCE.exec(text.slice(1))?.[0] ?? "");
 }

@@ -72,6 +72,14 @@ export type StartedTurn = { ok: true; turn: number; warnings?: OverridesProblem[
 export type OverridesRefused = { ok: false; code: "overrides_invalid"; problems: OverridesProblem[] };
 /** A request that waits in the queue. `position`: from 1. */
 export type QueuedStart = { ok: true; queued: { id: string; position: number } };
+/** Why a busy session refuses a request. */
+export type BusyRefusal =
+  /** `turn`: the running turn. */
+  | { ok: false; code: "turn_running"; turn: number }
+  /** No turn runs, but `queued` requests will start before. */
+  | { ok: false; code: "queue_not_empty"; queued: number }
+  /** `most`: the maximum number of requests in the queue. */
+  | { ok: false; code: "queue_full"; most: number };
 /** Why a turn was not started. */
 export type StartRefusal =
   | { ok: false; code: "session_not_found" | "turn_not_found" }
@@ -80,12 +88,7 @@ export type StartRefusal =
   | PriceRefusal
   /** The turn's own budget cannot pay for any first call. */
   | ({ ok: false } & CapTooSmall)
-  /** `turn`: the running turn. */
-  | { ok: false; code: "turn_running"; turn: number }
-  /** No turn runs, but `queued` requests will start before. */
-  | { ok: false; code: "queue_not_empty"; queued: number }
-  /** `most`: the maximum number of requests in the queue. */
-  | { ok: false; code: "queue_full"; most: number }
+  | BusyRefusal
   /** Contexts of the team are missing or too large. */
   | ContextRefusal
   /** The parent turn and a newer version of a context changed the same files. */

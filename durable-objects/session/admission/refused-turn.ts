@@ -48,7 +48,8 @@ export async function failQueuedTurn(
     }),
     attached: accepted.ok ? accepted.attached : null,
     parentTurn: parent,
-    grants: [...(turn.grants ?? start?.grants ?? [])],
+    // Its own grants were not given, so that the turns after it do not inherit them.
+    grants: [...(start?.grants ?? [])],
     refused: { code: refusal.code, message: refusalText(refusal) },
   });
 }

@@ -67,8 +67,16 @@ export class SessionLog {
     });
   }
 
-  /** Records where a turn begins. To be called in the transaction of its `turn.started`. */
-  placeTurn(turn: number, parent: number | null, firstSeq: number): void {
+  /**
+   * Records where a turn begins. To be called in the transaction of its `turn.started`. `end`: the
+   * last row of the turn, if it was appended in the same transaction.
+   */
+  placeTurn(
+    turn: number,
+    parent: number | null,
+    firstSeq: number,
+    end: LogRow | null = null,
+  ): void {
     this.#sql.exec(
       "INSERT INTO turns (turn, parent, first_seq) VALUES (?, ?, ?)",
       turn,
@@ -77,6 +85,7 @@ export class SessionLog {
     );
     this.#latest = { turn, isRunning: true };
     this.#endedAt = null;
+    if (end) this.#noteEnd(end);
   }
 
   #noteEnd({ seq, turn, at }: LogRow): void {

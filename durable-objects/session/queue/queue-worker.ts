@@ -60,7 +60,7 @@ export class QueueWorker implements BackgroundWork {
 
   /** See `BackgroundWork`. */
   start(onIdle: () => void): Promise<void> | null {
-    if (this.#running || this.#isStopped) return null;
+    if (this.#running !== null || this.#isStopped) return null;
     const step = this.step();
     const request = step.type === "start" ? this.#options.store.request(step.id) : null;
     if (!request) return null;
@@ -78,7 +78,7 @@ export class QueueWorker implements BackgroundWork {
   nextAt(now: number): number | null {
     if (this.#isStopped) return null;
     const step = this.step();
-    if (this.#running) return now + WATCHDOG_MS;
+    if (this.#running !== null) return now + WATCHDOG_MS;
     if (step.type === "wait" && step.for === "limit") return step.until;
     return step.type === "start" ? now : null;
   }

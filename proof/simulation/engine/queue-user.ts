@@ -22,7 +22,8 @@ type Action =
   | { type: "cancel" }
   | { type: "resume" };
 
-type World = { seed: number; time: VirtualTime; platform: Platform };
+/** `onCancel`: called before each request that cancels the running turn. */
+type World = { seed: number; time: VirtualTime; platform: Platform; onCancel: () => void };
 
 /**
  * The user of a session with a queue: asks while turns run, interrupts them, removes requests,
@@ -108,12 +109,14 @@ export class QueueUser {
         const id = `queued_${action.id}`;
         const isThere = session.queueStore.request(id) !== null;
         const removing = this.#requests.remove(session, id);
+        removing.catch(() => undefined); // as in `#ask`
         if (isThere) this.model.remove(id);
         const removed = await removing;
         // An unconfirmed request may have removed it already.
         return removed.ok || removed.code === "queued_not_found";
       }
       case "cancel":
+        this.#world.onCancel();
         session.queueStore.hold("cancelled");
         this.model.hold();
         session.coordinator.handle({ type: "cancel_requested" });
@@ -133,12 +136,14 @@ export class QueueUser {
     const mark = ends === "refused" ? REFUSED_MARK : "";
     const caller = id.endsWith("7") ? REVOKED_KEY : null;
     const onBusy = interrupts ? "interrupt" : "queue";
+    if (interrupts) this.#world.onCancel();
     const wasQueued = this.model.has(`queued_${id}`);
     const turn = {
       ...{ question: `What about ${id}? ${mark}`.trim(), startId: id },
       ...{ budget: {}, timeoutMs: ends === "failed" ? SHORT_MS : null },
     };
     const answered = this.#requests.request(session, { turn, onBusy, caller });
+    answered.catch(() => undefined); // If the process crashes now, nobody awaits the answer.
     const queued = session.queueStore.queue().requests.some((one) => one.id === `queued_${id}`);
     if (queued && !wasQueued) this.model.add(`queued_${id}`, interrupts);
     this.model.observe();

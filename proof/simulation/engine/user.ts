@@ -59,7 +59,12 @@ export class User {
     this.tree = isTree ? new TreeUser({ seed: situation.seed, time, platform }) : null;
     const hasTeams = isTree && situation.habits.includes("teams");
     this.teams = hasTeams ? new TeamUser(situation.seed, setup.team) : null;
-    this.queue = isQueue ? new QueueUser({ seed: situation.seed, time, platform }) : null;
+    this.queue = isQueue
+      ? new QueueUser({
+          ...{ seed: situation.seed, time, platform },
+          onCancel: () => void this.cancelsAsked.push(platform.positionOf(null).head),
+        })
+      : null;
     this.#situation = situation;
     this.#setup = setup;
     this.#time = time;

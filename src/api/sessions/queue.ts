@@ -1,7 +1,7 @@
 import type {
+  BusyRefusal,
   QueuedStart,
   QueueRefusal,
-  StartRefusal,
 } from "../../../durable-objects/session/session-api";
 import { IdSchema } from "../../protocol/api/ids";
 import {
@@ -90,9 +90,7 @@ export function respondQueued(
 }
 
 /** The error for a turn that a busy session refuses. */
-export function busyError(
-  refusal: Extract<StartRefusal, { code: "turn_running" | "queue_not_empty" | "queue_full" }>,
-): ApiError {
+export function busyError(refusal: BusyRefusal): ApiError {
   switch (refusal.code) {
     case "turn_running": {
       const { turn } = refusal;
