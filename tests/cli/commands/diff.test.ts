@@ -1,4 +1,6 @@
+import { mkdtempSync } from "node:fs";
 import { tmpdir } from "node:os";
+import path from "node:path";
 import { describe, expect, it } from "vitest";
 import type { DiffFacts } from "../../../cli/diff/read-diff";
 import { diffLines } from "../../../cli/diff/diff-lines";
@@ -7,7 +9,7 @@ import { Service } from "../service";
 import { SESSION } from "../../protocol/builders";
 import { runAt } from "./terminal";
 
-const cwd = tmpdir();
+const cwd = mkdtempSync(path.join(tmpdir(), "diff-"));
 const side = (size: number, executable?: true) => ({
   sha256: "ab".repeat(32),
   size,
