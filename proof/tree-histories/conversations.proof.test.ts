@@ -28,8 +28,8 @@ it(
   async () => {
     const played = await playIn(newWorld, CONVERSATION);
     expect(played).toEqual({
-      ...{ problem: null, turns: TURNS, branches: 5, moves: 3, diffs: 66, kills: 9 },
-      ...{ queued: 3, interrupts: 1, repeats: 1 },
+      ...{ problem: null, turns: TURNS, branches: 6, moves: 3, diffs: 66, kills: 9 },
+      ...{ queued: 3, interrupts: 1, repeats: 2 },
     });
   },
   TIMEOUT_MS,
