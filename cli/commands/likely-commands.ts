@@ -14,6 +14,7 @@ export const COMMANDS = [
   "files",
   "diff",
   "cancel",
+  "queue",
   "delete",
   "config",
   "keys",

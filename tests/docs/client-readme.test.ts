@@ -82,10 +82,10 @@ const methodsOf = (object: object): string[] =>
 
 it("the tables of the client's README have exactly the client's methods and functions", async () => {
   const instance = new client.Client({ server: "https://massgen.example.com" });
-  const { runs, turns, sessions, files, contexts } = instance;
+  const { runs, turns, queue, sessions, files, contexts } = instance;
   const methods = [
     ...methodsOf(instance),
-    ...Object.entries({ runs, turns, sessions, files, contexts }).flatMap(([name, part]) =>
+    ...Object.entries({ runs, turns, queue, sessions, files, contexts }).flatMap(([name, part]) =>
       methodsOf(part).map((method) => `${name}.${method}`),
     ),
   ];

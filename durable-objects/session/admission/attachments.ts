@@ -71,7 +71,7 @@ export class AttachmentStore {
     if ("bytes" in wanted) return wanted.bytes;
     const { queuedAs, attachment }: QueuedAttachment = wanted;
     const object = await this.#options.bucket.get(this.#queuedKeyOf(queuedAs, attachment));
-    return object && object.arrayBuffer();
+    return object ? object.arrayBuffer() : null;
   }
 
   async #write(

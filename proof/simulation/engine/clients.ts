@@ -140,7 +140,14 @@ export class Client {
     const end = all.lastIndexOf("\n\n") + 2;
     const complete = end < 2 ? "" : all.slice(0, end);
     this.#incompleteFrame = end < 2 ? all : all.slice(end);
-    for (const frame of complete.split(/(?<=\n\n)/))
-      if (frame.startsWith("event: ")) this.received += frame;
+    for (const frame of complete.split(/(?<=\n\n)/)) {
+      if (frame.startsWith("event: queue.changed\n")) this.#receiveQueue(frame);
+      else if (frame.startsWith("event: ")) this.received += frame;
+    }
+  }
+
+  /** The queue is not in the log, so its frame must not change where the client resumes. */
+  #receiveQueue(frame: string): void {
+    if (/^id:/m.test(frame)) this.problems.push(`I1: the queue has an id: ${frame}`);
   }
 }
