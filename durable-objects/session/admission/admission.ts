@@ -129,8 +129,8 @@ export class Admission {
   }
 
   /**
-   * Starts another turn of a session, with the team of the turn that it continues unless the request
-   * brings one. Idempotent per `startId`.
+   * Starts another turn of a session, with the team that its request brings, or else that of the
+   * turn that it continues. Idempotent per `startId`.
    */
   async startTurn(session: Session, turn: StartTurn): Promise<StartedTurn | StartRefusal> {
     const release = await this.#mutex.acquire();

@@ -134,7 +134,7 @@ describe("the next question", () => {
       "agent2.final",
     ]);
     expect((await cli("show", "last")).stdout).toContain("team     only ben\n");
-    expect((await cli("turns", "last")).stdout).toMatch(/^\* 5 .* \[ben=builder\] Which way/m);
+    expect((await cli("turns", "last")).stdout).toMatch(/^\* .* 5 .* \[ben=builder\] Which way/m);
     await cli("--continue", "And now?");
     expect(agentsOf(await turnOf("show", "last"))).toEqual(["ann", "ben"]);
   });
@@ -151,7 +151,7 @@ describe("a conversation", () => {
     const user = { cwd: folder, home, keys: [["/quit leaves.", "/quit\n"]] } as const;
     const talk = await runAt(user, "--continue", "--server", stack.service.url);
     expect(talk.code).toBe(0);
-    expect(talk.screen).toContain("after turn 4: Which way is better?\n");
+    expect(talk.screen).toContain("after turn 6: And now?\n");
     expect(talk.screen).toContain(
       `To continue: npm run ask -- --continue --server ${stack.service.url}\n`,
     );
