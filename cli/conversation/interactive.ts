@@ -119,6 +119,12 @@ async function readEntries(conversation: Conversation, io: Io): Promise<void> {
   let interrupts = 0;
   for (;;) {
     io.stderr.write("\n");
+    const command = (await conversation.typed?.takeCommand()) ?? null;
+    if (command !== null) {
+      io.stderr.write(`> ${toLine(command)}\n`);
+      if ((await handleEntry({ kind: "text", text: command }, conversation, io)) === "quit") return;
+      continue;
+    }
     const initial = (await conversation.typed?.takeText()) ?? "";
     const entry = await readEntry({
       input: io.stdin,

@@ -11,6 +11,7 @@ import { cancelRun, startTurn } from "../service/session-calls";
 import { cancelMessage } from "../commands/sessions";
 import { printLines } from "../terminal/output";
 import { toLine } from "../terminal/sanitize";
+import { LATER, type SubmitEntry } from "./typed-ahead";
 import { type Conversation, nextTurn, sessionOf, type WaitingQuestion } from "./conversation";
 
 /**
@@ -18,9 +19,10 @@ import { type Conversation, nextTurn, sessionOf, type WaitingQuestion } from "./
  * conversation follows their turns, one after the other.
  */
 
-/** Commands that the user may type while a turn runs. All others wait for the prompt. */
+/** Commands that run while a turn runs. All others wait for the prompt. */
 const QUEUE_COMMAND = /^\/queue\s+(?:remove\s+(\d{1,2})|(resume))\s*$/;
 const INTERRUPT_COMMAND = /^\/interrupt\s+(\S[\s\S]*)$/;
+const ANY_COMMAND = /^\/[a-z?]+(?:-[a-z]+)*(?:[^\S\n]|$)/i;
 
 /**
  * Handles an entry that the user typed while a turn runs: a question is queued. Returns a message.
@@ -30,7 +32,7 @@ export async function submitEntry(
   text: string,
   session: string,
   conversation: Conversation,
-): Promise<string | null> {
+): ReturnType<SubmitEntry> {
   const { connection } = conversation;
   const [, position, resume] = QUEUE_COMMAND.exec(text.trim()) ?? [];
   if (position !== undefined) return removeAt(session, Number(position), connection);
@@ -41,11 +43,8 @@ export async function submitEntry(
     await send(interrupting, session, { conversation, onBusy: "interrupt" });
     return null;
   }
-  if (/^\/[a-z?]+(\s|$)/i.test(text))
-    throw new CliError(
-      EXIT.config,
-      `${toLine(text)} stays for the prompt. During a turn: /queue, /interrupt, /cancel.`,
-    );
+  if (/^\/queue\s*$/.test(text)) return "The questions that wait are shown below the turn.";
+  if (ANY_COMMAND.test(text)) return LATER;
   await send(text.startsWith("//") ? text.slice(1) : text, session, {
     conversation,
     onBusy: "queue",

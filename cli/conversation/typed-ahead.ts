@@ -8,17 +8,21 @@ import { KeyStream } from "../terminal/paste";
 import { toLine } from "../terminal/sanitize";
 import { TypingLine } from "../terminal/typing-line";
 
+/** The entry is a command that can run only when no turn runs. */
+export const LATER = Symbol("later");
+
 /**
  * What to do with an entry that the user finishes while a turn runs. Returns a message for the
  * user, or `null`. Throws CliError if the entry was not accepted.
  */
-export type SubmitEntry = (text: string, session: string) => Promise<string | null>;
+export type SubmitEntry = (text: string, session: string) => Promise<string | null | typeof LATER>;
 
 type Options = { input: Input; submit: SubmitEntry };
 
 /**
- * What the user types while a turn runs. Entries are sent at once. Text that was not sent, and
- * entries that were refused, are kept for the next prompt.
+ * What the user types while a turn runs. Questions are sent at once. Commands that need the prompt
+ * are kept, and run in order when it returns. Text that was not sent, and questions that were
+ * refused, are kept for the next prompt.
  */
 export class TypedAhead implements Typing {
   readonly #options: Options;
@@ -27,6 +31,8 @@ export class TypedAhead implements Typing {
   readonly #sending = new Set<string>();
   /** Entries that were not accepted, in order. */
   #refused: string[] = [];
+  /** Commands that run when no turn runs, in order. */
+  readonly #commands: string[] = [];
   #queue: QueueFacts | null = null;
   #works: Promise<void>[] = [];
   #screen: TypingScreen | null = null;
@@ -67,6 +73,12 @@ export class TypedAhead implements Typing {
     await Promise.all(this.#works.splice(0));
   }
 
+  /** Returns the next command that waits for the prompt; `null` if none waits. */
+  async takeCommand(): Promise<string | null> {
+    await this.settled();
+    return this.#commands.shift() ?? null;
+  }
+
   /** Returns the text for the next prompt. */
   async takeText(): Promise<string> {
     await this.settled();
@@ -88,7 +100,10 @@ export class TypedAhead implements Typing {
     this.#sending.add(text);
     try {
       const message = await this.#options.submit(text, screen.session);
-      if (message !== null) screen.notice(message);
+      if (message === LATER) {
+        this.#commands.push(text);
+        screen.notice(`${toLine(text)} runs when the turns have ended.`);
+      } else if (message !== null) screen.notice(message);
     } catch (error) {
       if (!(error instanceof CliError)) throw error;
       screen.notice(error.message);

@@ -113,16 +113,21 @@ describe("a question that is typed while a turn runs", () => {
     await user.exitCode();
   });
 
-  it("is no question if it is another command: it stays for the prompt", async () => {
+  it("is no question if it is another command: those run in order when the turn has ended", async () => {
     await using stage = await asking({});
     const { user, service, posts } = stage;
-    user.stdin.write("/turns\r");
-    await user.waitForText("/turns stays for the prompt");
+    user.stdin.write("/continue-from x\r");
+    await user.waitForText("/continue-from x runs when the turns have ended.");
+    user.stdin.write("/retry x\r");
+    await user.waitForText("/retry x runs when");
+    user.stdin.write("/quit\r");
+    await user.waitForText("/quit runs when");
     expect(posts()).toEqual([]);
     service.push(END);
-    await user.typeAtPrompt("\x03", 2);
-    await user.waitForText("^C");
-    user.stdin.write("\x04");
     await user.exitCode();
+    expect(user.screenText).toMatch(
+      /> \/continue-from x\nTurns are numbers from 1: \/continue-from 2\n\n> \/retry x\nTurns are numbers from 1: \/retry 2\n\n> \/quit/,
+    );
+    expect(posts()).toEqual([]);
   });
 });
