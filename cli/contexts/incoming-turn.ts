@@ -23,7 +23,7 @@ import {
   localFirst,
 } from "./incoming";
 import { type Note, type NotedTurn, noteOf } from "./note";
-import { settledNote } from "./pending-push";
+import { ownNote } from "./pending-push";
 import { noteAfterTurn } from "./record";
 import { sharedEntries } from "./shared-entries";
 import {
@@ -44,7 +44,7 @@ export async function incomingTurn(
   const found = await changesOf(requested, notes.linked, connection);
   const link = { server: connection.server, name: found.context };
   const stored = noteOf(notes, link);
-  const own = stored && (await settledNote(stored, connection));
+  const own = await ownNote({ directory, notes }, link, connection);
   const reads = new ContextFiles(found.context, connection);
   const state = await reads.stateOf({ session, turn }, found);
   if (state === null)

@@ -12,7 +12,7 @@ import {
   localFirst,
 } from "./incoming";
 import { type Note, noteOf } from "./note";
-import { settledNote } from "./pending-push";
+import { ownNote } from "./pending-push";
 import { noteAfterVersion } from "./record";
 import { sharedEntries } from "./shared-entries";
 import { excludedPathsOf, withLeftOut, withSharedTurns } from "./turn-base";
@@ -34,7 +34,7 @@ export async function incomingVersion(
     );
   const link = { server: connection.server, name };
   const stored = noteOf(notes, link);
-  const own = stored && (await settledNote(stored, connection));
+  const own = await ownNote({ directory, notes }, link, connection);
   const newest = await readContext(name, null, connection);
   const reads = new ContextFiles(name, connection);
   reads.add(newest);

@@ -92,7 +92,8 @@ const isOf =
 export const noteOf = ({ linked, others }: FolderNotes, link: Link): Note | null =>
   [linked ?? [], others].flat().find(isOf(link)) ?? null;
 
-const folderOf = (directory: string): string => path.join(directory, ".massgen-edge");
+/** The folder with the notes of this program. */
+export const folderOf = (directory: string): string => path.join(directory, ".massgen-edge");
 const noteFile = (directory: string): string => path.join(folderOf(directory), "context.json");
 
 /** Reads the note of the linked context; `null` if there is none. Throws CliError. */
@@ -142,8 +143,11 @@ export const sameNote = (a: Note | null, b: Note | null): boolean =>
 
 const isEmptyList = (value: unknown): boolean => Array.isArray(value) && value.length === 0;
 
-/** A `.gitignore` that already exists is kept, because the user may have changed it. */
-async function hideFromGit(folder: string): Promise<void> {
+/**
+ * Hides a folder from git. A `.gitignore` that already exists is kept, because the user may have
+ * changed it.
+ */
+export async function hideFromGit(folder: string): Promise<void> {
   try {
     await mkdir(folder, { recursive: true });
     await writeFile(path.join(folder, ".gitignore"), "*\n", { flag: "wx" });

@@ -1,6 +1,7 @@
 import { CliError, EXIT } from "../exit-codes";
 import type { IncomingChanges, PullResult } from "./incoming";
 import { noteOf, readNotes, sameNote, writeNote } from "./note";
+import { forgetFirstPush } from "./pending-push";
 import type { Change } from "./three-way";
 
 /**
@@ -15,7 +16,9 @@ export async function noteResult(
   if (!sameNote(noteOf(await readNotes(directory), link), noteBefore))
     throw new CliError(EXIT.config, CHANGED_NOTE);
   const note = incoming.noteAfter(result);
-  if (note !== null) await writeNote(directory, note, { links: false });
+  if (note === null) return;
+  await writeNote(directory, note, { links: false });
+  if (noteBefore === null) await forgetFirstPush(directory);
 }
 
 const CHANGED_NOTE =

@@ -8,7 +8,7 @@ import { toLine } from "../terminal/sanitize";
 import { uploadOrRecreate } from "./erased-context";
 import { printExclusions } from "./exclusions";
 import { type Link, type Note, noteOf, readNotes, writeNote } from "./note";
-import { settledNote, withPending } from "./pending-push";
+import { forgetFirstPush, ownNote, withPending, writeFirstPush } from "./pending-push";
 import { recordOf } from "./push-record";
 import { noteAfterPush } from "./record";
 import { type Scan, scan } from "./scan";
@@ -20,8 +20,6 @@ export type PushOptions = {
   dryRun?: true;
   /** Whether a folder without files may be pushed. */
   allowEmpty?: boolean;
-  /** Base of a folder without a note. `null`: the context must be new. Omitted: not checked. */
-  base?: null;
 };
 type World = Pick<Io, "stdout" | "stderr" | "env">;
 
@@ -49,14 +47,14 @@ export async function push(
   }
   if (scanned.files.length === 0 && !options.allowEmpty)
     throw new CliError(EXIT.config, `${directory} has no files to push.`);
-  const stored = noteOf(notes, link);
-  const note = stored && (await settledNote(stored, connection));
+  const note = await ownNote({ directory, notes }, link, connection);
   const record = await recordOf(
     { directory, note, name, scanned, include: options.include ?? [] },
     connection,
   );
   for (const session of record.unsent) world.stderr.write(`${unsentWarning(session)}\n`);
-  const base = options.force ? undefined : (note?.version ?? options.base);
+  // Without a note, the folder and an existing context have nothing in common.
+  const base = options.force ? undefined : (note?.version ?? null);
   const line = progressLine(world);
   const input = {
     files: record.files,
@@ -65,13 +63,15 @@ export async function push(
     leftOut: base === undefined ? [] : record.leftOutFiles,
     onProgress: line.show,
   };
-  const sent = note && withPending(note, record);
-  if (sent) await writeNote(directory, sent, { links: false });
-  const upload = await uploadOrRecreate(name, input, connection, world).finally(line.clear);
+  if (note) await writeNote(directory, withPending(note, record), { links: false });
+  else await writeFirstPush(directory, link, record.files);
+  const context = { ...connection, push: { directory, name, isLinked: note !== null } };
+  const upload = await uploadOrRecreate(name, input, context, world).finally(line.clear);
   // another command may have changed the note meanwhile
   const before = noteOf(await readNotes(directory), link) ?? note;
   const { leftOut } = record;
   await writeNote(directory, noteAfterPush(before, { link, upload, leftOut, sent: note }));
+  if (noteOf(notes, link) === null) await forgetFirstPush(directory);
   printLinkChange(notes.linked, link, world);
   return upload;
 }

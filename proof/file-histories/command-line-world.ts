@@ -1,4 +1,15 @@
-import { mkdir, mkdtemp, readdir, readFile, rm, rmdir, writeFile } from "node:fs/promises";
+import {
+  cp,
+  mkdir,
+  mkdtemp,
+  readdir,
+  readFile,
+  rename,
+  rm,
+  rmdir,
+  stat,
+  writeFile,
+} from "node:fs/promises";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { CliError } from "../../cli/exit-codes";
@@ -66,16 +77,14 @@ export class CommandLineWorld implements World {
     await writeFile(file, contents);
   }
 
-  /** A kill is played by putting the folder's note back as it was before the answer. */
+  /** A kill is played by putting the folder's notes back as they were before the answer. */
   async push(folder: number, { isKilled, ...options }: Parameters<World["push"]>[1]) {
-    const note = path.join(this.#folder(folder), ".massgen-edge/context.json");
-    let text: string | null = null;
+    const notes = path.join(this.#folder(folder), ".massgen-edge");
+    const kept = `${this.#folder(folder)}.notes`;
     if (isKilled)
-      this.service.beforePushAnswer?.(async () => {
-        text = await readFile(note, "utf8").catch(() => null);
-      });
+      this.service.beforePushAnswer?.(() => cp(notes, kept, { recursive: true, force: true }));
     const outcome = await this.#push(folder, options);
-    if (text !== null) await writeFile(note, text);
+    await restore(kept, notes);
     return outcome;
   }
 
@@ -157,4 +166,11 @@ async function removeEmptyFolders(root: string, folder: string): Promise<void> {
     );
     if (!isRemoved) return;
   }
+}
+
+/** Replaces a folder by a copy of it, if there is one. */
+async function restore(copy: string, folder: string): Promise<void> {
+  if ((await stat(copy).catch(() => null)) === null) return;
+  await rm(folder, { recursive: true, force: true });
+  await rename(copy, folder);
 }

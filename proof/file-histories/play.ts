@@ -129,7 +129,6 @@ class Player {
 
   async #push({ folder, ...options }: Extract<Operation, { type: "push" }>): Promise<void> {
     const pushing = this.#state.folders[folder];
-    if (isBlind(this.#state, folder)) return;
     if (pushing && isLost(this.#state, pushing)) throw new UndecidedStep();
     const expected = predictPush(this.#state, folder, options);
     const { status } = await this.world.push(folder, options);
@@ -256,15 +255,6 @@ function mayWrite(state: State, path: string, context: string, own: Mark): boole
     ...[version?.marks, ...turns].map((marks) => markAt(marks ?? new Map(), path)),
   ];
   return copies.every((copy) => knows(own, copy) || isSameEdit(copy, own));
-}
-
-/**
- * Whether a push would replace a version of a context that the folder has never received. What the
- * user means by it is not determined, so that histories leave it out.
- */
-function isBlind({ folders, contexts }: State, index: number): boolean {
-  const folder = folders[index];
-  return folder?.version === 0 && contexts.has(folder.context);
 }
 
 /** Whether both are the unsaved state of the same folder, which has a new mark at each reading. */

@@ -49,14 +49,17 @@ export function predictPush(
   const records = newest
     ? mergedRecords(state.sessions, newest.records, folder.records)
     : folder.records;
+  // A folder without a note that has the files of the newest version becomes a copy of it.
+  const isCopy = isUnchanged && folder.version === 0;
   const version: Version = {
     number: isUnchanged ? newest.number : versions.length + 1,
     marks: isUnchanged ? keptMarks(newest, marks) : marks,
-    leftOut,
+    leftOut: isCopy ? leftOutOf(newest, leftOut, sent) : leftOut,
     isMove: folder.hasMoved || (isUnchanged && newest.isMove),
     records,
   };
-  const known = new Map([...marks].filter(([path]) => !leftOut.has(path)));
+  const noted = isCopy ? version.marks : marks;
+  const known = new Map([...noted].filter(([path]) => !version.leftOut.has(path)));
   const pushed: Folder = {
     ...folder,
     known: new Map([...folder.known, ...known]),
@@ -86,6 +89,13 @@ function sentBy(folder: Folder, included: string | undefined) {
     leftOut: new Set(paths.filter((path) => isLeftOut(path, rules))),
   };
 }
+
+/** The paths that a version and a push of the same files leave out. */
+const leftOutOf = (
+  { leftOut }: Version,
+  own: ReadonlySet<string>,
+  sent: Files,
+): ReadonlySet<string> => new Set([...leftOut, ...own].filter((path) => !(path in sent)));
 
 /** The marks of a version after a push of the same files: they know what the folder knows. */
 const keptMarks = ({ marks }: Version, pushed: ReadonlyMap<string, Mark>): Map<string, Mark> =>
