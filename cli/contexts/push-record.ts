@@ -1,4 +1,4 @@
-import type { IncludedTurn, LeftOutFiles } from "../../src/protocol/api/contexts";
+import type { Context, IncludedTurn, LeftOutFiles } from "../../src/protocol/api/contexts";
 import { RECORD_LIMITS } from "../../src/protocol/context-limits";
 import { ancestorsOf } from "../../src/workspace/paths";
 import type { Connection } from "../credentials/connection";
@@ -17,9 +17,11 @@ import {
 } from "./record";
 import type { LocalFile, Scan } from "./scan";
 
+/** `replaced`: the version that a forced push replaces; `null` if the push is based on the note. */
 type RecordInput = {
   directory: string;
   note: Note | null;
+  replaced: Context | null;
   name: string;
   scanned: Scan;
   include: readonly string[];
@@ -30,7 +32,7 @@ const STATES_AT_ONCE = 4;
 
 /**
  * `files`: the files to send. `leftOut`: the left-out paths by session. `leftOutFiles`: the
- * left-out files of the folder's version. `unsent`: sessions whose entries are too large.
+ * left-out files of the version before. `unsent`: sessions whose entries are too large.
  */
 export type PushRecord = {
   files: LocalFile[];
@@ -45,7 +47,7 @@ export type PushRecord = {
  * out.
  */
 export async function recordOf(
-  { directory, note, name, scanned, include }: RecordInput,
+  { directory, note, replaced, name, scanned, include }: RecordInput,
   connection: Connection,
 ): Promise<PushRecord> {
   const entries = note?.includes ?? [];
@@ -69,20 +71,35 @@ export async function recordOf(
   const includes = fittingEntries(sent);
   const sessions = new Set(includes.map(({ session }) => session));
   const unsent = entries.map(({ session }) => session).filter((session) => !sessions.has(session));
-  const version = note && (await reads.version(note.version));
-  const unpushed = (version?.tree ?? []).filter(({ path }) => !pushed.has(path));
-  const excluded = await excludedOf(
-    unpushed.map(({ path }) => path),
+  const version = replaced ?? (note && (await reads.version(note.version)));
+  const without = new Set(replaced ? [] : note?.without);
+  const leftOutFiles = await leftOutOf(version, { scanned, filter, pushed, without });
+  // The service inherits these only from a base, and a forced push has none.
+  const inherited = (replaced?.left_out ?? []).filter(({ path }) => !pushed.has(path));
+  const files = withKnownBits(scanned.files, version?.tree ?? []);
+  const allLeftOut = [...inherited, ...leftOutFiles];
+  return { files, includes, leftOut, leftOutFiles: fittingFiles(allLeftOut), unsent };
+}
+
+/**
+ * The files of a version that a push leaves out. `without`: those that the folder has never had, so
+ * that it has no contents of them in common with the service.
+ */
+async function leftOutOf(
+  version: Context | null,
+  {
     scanned,
     filter,
-  );
-  const without = new Set(note?.without);
-  const leftOutFiles = unpushed
+    pushed,
+    without,
+  }: { scanned: Scan; filter: PathFilter; pushed: PushedHashes; without: ReadonlySet<string> },
+): Promise<LeftOutFiles> {
+  const unpushed = (version?.tree ?? []).filter(({ path }) => !pushed.has(path));
+  const paths = unpushed.map(({ path }) => path);
+  const excluded = await excludedOf(paths, scanned, filter);
+  return unpushed
     .filter(({ path }) => without.has(path) || excluded.has(path))
-    // a file that the folder has never had has no contents in common with the service
     .map(({ path, sha256 }) => ({ path, sha256: without.has(path) ? null : sha256 }));
-  const files = withKnownBits(scanned.files, version?.tree ?? []);
-  return { files, includes, leftOut, leftOutFiles: fittingFiles(leftOutFiles), unsent };
 }
 
 /** The first files that fit into the service's limits. The others count as deleted. */

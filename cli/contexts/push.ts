@@ -5,6 +5,7 @@ import { CliError, EXIT } from "../exit-codes";
 import type { Io } from "../io";
 import { canRedraw } from "../terminal/output";
 import { toLine } from "../terminal/sanitize";
+import { readContextIfAny } from "./context-client";
 import { uploadOrRecreate } from "./erased-context";
 import { printExclusions } from "./exclusions";
 import { type Link, type Note, noteOf, readNotes, writeNote } from "./note";
@@ -48,19 +49,22 @@ export async function push(
   if (scanned.files.length === 0 && !options.allowEmpty)
     throw new CliError(EXIT.config, `${directory} has no files to push.`);
   const note = await ownNote({ directory, notes }, link, connection);
+  const newest = options.force ? await readContextIfAny(name, connection) : null;
+  const replaced = newest?.version === note?.version ? null : newest;
   const record = await recordOf(
-    { directory, note, name, scanned, include: options.include ?? [] },
+    { directory, note, replaced, name, scanned, include: options.include ?? [] },
     connection,
   );
   for (const session of record.unsent) world.stderr.write(`${unsentWarning(session)}\n`);
-  // Without a note, the folder and an existing context have nothing in common.
-  const base = options.force ? undefined : (note?.version ?? null);
+  // Without a note, the folder and an existing context have nothing in common. A forced push sends
+  // no base, because its files do not contain the turns that the replaced version contains.
+  const base = replaced ? undefined : (note?.version ?? null);
   const line = progressLine(world);
   const input = {
     files: record.files,
     base,
     includes: record.includes,
-    leftOut: base === undefined ? [] : record.leftOutFiles,
+    leftOut: record.leftOutFiles,
     onProgress: line.show,
   };
   if (note) await writeNote(directory, withPending(note, record), { links: false });
