@@ -11,6 +11,7 @@ import {
   type Files,
   type StateFiles,
   withOtherBases,
+  withSkipped,
 } from "./common-base";
 import { ContextFiles } from "./contents";
 import { sidesOf } from "./context-client";
@@ -79,6 +80,7 @@ export async function incomingTurn(
         baseOf: baseHash,
         changed: remainder.changed,
         isPushed,
+        hashOf: (file) => state.files.get(file)?.hash ?? null,
       }),
     link,
     notice: own && (await moveNotice(own, requested, connection)),
@@ -161,14 +163,20 @@ async function filesOfVersion(
   context: Context,
   { reads, state, session }: Omit<Reading, "directory">,
 ): Promise<BaseFiles> {
-  const files: BaseFiles = new Map(sidesOf(context));
-  for (const file of context.version === note.version ? (note.without ?? []) : [])
-    files.delete(file);
+  const files = filesHere(note, context, state.files);
   const ofTurn = await reads.version(state.version);
   if (ofTurn === null || ofTurn.version === context.version) return files;
   const entries = sharedEntries(note, context, ofTurn);
   const ofOthers = entries.filter((entry) => entry.session !== session);
   return withSharedTurns(reads, { context, files }, ofOthers);
+}
+
+/** The files of a version, as far as the folder has them. */
+function filesHere(note: Note, context: Context, theirs: Files): BaseFiles {
+  const files: BaseFiles = new Map(sidesOf(context));
+  if (context.version !== note.version) return files;
+  for (const file of note.without ?? []) files.delete(file);
+  return withSkipped(files, note, theirs);
 }
 
 /** Whether the folder's version has a later state of a file than a turn. */

@@ -1,7 +1,7 @@
 import type { Context } from "../../src/protocol/api/contexts";
 import type { Connection } from "../credentials/connection";
 import { CliError, EXIT } from "../exit-codes";
-import { type BaseFiles, withOtherBases } from "./common-base";
+import { type BaseFiles, withOtherBases, withSkipped } from "./common-base";
 import { ContextFiles } from "./contents";
 import { readContext, sidesOf } from "./context-client";
 import {
@@ -57,9 +57,9 @@ export async function incomingVersion(
     base: localFirst(directory, reads.fetch),
     noteBefore: stored,
     link,
-    noteAfter: (remainder) =>
+    noteAfter: (remainder, here) =>
       noteAfterVersion(own, {
-        ...{ link, version: newest.version, record, remainder },
+        ...{ link, version: newest.version, record, remainder, here },
         baseOf: (path) => inCommon.get(path)?.hash ?? null,
       }),
     notice: own !== null && base === null ? BASE_PRUNED : null,
@@ -77,9 +77,10 @@ async function baseOfNote(
 ): Promise<BaseFiles | null> {
   const context = await reads.version(note.version);
   if (context === null) return null;
-  const base: BaseFiles = withLeftOut(sidesOf(context), context);
+  const files: BaseFiles = withLeftOut(sidesOf(context), context);
   // files that the last pull excluded were never written
-  for (const path of note.without ?? []) base.delete(path);
+  for (const path of note.without ?? []) files.delete(path);
+  const base = withSkipped(files, note, sidesOf(newest));
   if (newest.version === note.version) return base;
   const entries = sharedEntries(note, context, newest);
   return withSharedTurns(reads, { context, files: base }, entries);

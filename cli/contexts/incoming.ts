@@ -18,8 +18,8 @@ export type IncomingChanges = {
   base: ContentFetcher;
   /** The folder's note of the context as it was stored before the pull; `null` if it had none. */
   noteBefore: Note | null;
-  /** The folder's note of the context after the pull; `null` if the pull is not recorded. */
-  noteAfter: (result: PullResult) => Note | null;
+  /** The folder's note of the context after the pull. `here`: hashes of files that were kept. */
+  noteAfter: (result: PullResult, here: ReadonlyMap<string, string>) => Note;
   /** The context. */
   link: Link;
   /** Printed before the plan; `null` if there is nothing to report. */
@@ -34,7 +34,7 @@ export type LinkedFolder = { directory: string; notes: FolderNotes };
 /** The hashes of the folder's files at these paths; no entry if there is no plain file. */
 export async function hashesHere(
   directory: string,
-  taken: readonly TakenFile[],
+  taken: readonly Pick<TakenFile, "path">[],
 ): Promise<Map<string, string>> {
   const hashes = new Map<string, string>();
   for (const { path } of taken) {

@@ -12,6 +12,18 @@ const TakenFileSchema = z.object({ path: z.string(), sha256: z.string() });
 export type TakenFile = z.infer<typeof TakenFileSchema>;
 
 /**
+ * A file of the folder's version that a pull of this version did not take. `sha256`: the hash of
+ * the base that the folder's file has instead. `here`: the hash of the folder's file at that time.
+ * `null`: there was no file.
+ */
+const SkippedFileSchema = z.object({
+  path: z.string(),
+  sha256: z.string().nullable(),
+  here: z.string().nullable(),
+});
+export type SkippedFile = z.infer<typeof SkippedFileSchema>;
+
+/**
  * The turn of one session that the folder has pulled last.
  *
  * - `since`: the newest version of the folder that does not contain the turn's state. Omitted:
@@ -51,7 +63,8 @@ const PendingPushSchema = z.object({
  *
  * - `without`: files of that version that the pull excluded.
  * - `earlier`: versions that the folder was based on before, oldest first.
- * - `taken`: files of a newer version that were taken partly, while the folder stays at `version`.
+ * - `taken`: files of that version that were taken partly. Each of them is also in `skipped`.
+ * - `skipped`: files of that version that the pull did not take.
  * - `includes`: pulled turns, one entry per session. The entry that was written last is the last.
  * - `pending`: the push that was sent last. Omitted: its version is noted.
  */
@@ -62,6 +75,7 @@ const NoteSchema = z.object({
   without: z.array(z.string()).optional(),
   earlier: z.array(VersionIdSchema).optional(),
   taken: z.array(TakenFileSchema).optional(),
+  skipped: z.array(SkippedFileSchema).optional(),
   includes: z.array(NotedTurnSchema).optional(),
   pending: PendingPushSchema.optional(),
 });

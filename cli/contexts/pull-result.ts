@@ -1,5 +1,5 @@
 import { CliError, EXIT } from "../exit-codes";
-import type { IncomingChanges, PullResult } from "./incoming";
+import { hashesHere, type IncomingChanges, type PullResult } from "./incoming";
 import { noteOf, readNotes, sameNote, writeNote } from "./note";
 import { forgetFirstPush } from "./pending-push";
 import type { Change } from "./three-way";
@@ -15,8 +15,8 @@ export async function noteResult(
   const { noteBefore, link } = incoming;
   if (!sameNote(noteOf(await readNotes(directory), link), noteBefore))
     throw new CliError(EXIT.config, CHANGED_NOTE);
-  const note = incoming.noteAfter(result);
-  if (note === null) return;
+  const left = [...result.kept.map((path) => ({ path })), ...result.taken];
+  const note = incoming.noteAfter(result, await hashesHere(directory, left));
   await writeNote(directory, note, { links: false });
   if (noteBefore === null) await forgetFirstPush(directory);
 }

@@ -5,7 +5,7 @@ import type { Connection } from "../credentials/connection";
 import { ContextFiles } from "./contents";
 import { refusalOf } from "./directory";
 import { withKnownBits } from "./executable-bits";
-import type { Note } from "./note";
+import type { Note, NotedTurn } from "./note";
 import { PathFilter } from "./path-filter";
 import {
   basesOf,
@@ -14,6 +14,7 @@ import {
   type LeftOutBySession,
   type PushedHashes,
   sentEntry,
+  withMerged,
 } from "./record";
 import type { LocalFile, Scan } from "./scan";
 
@@ -33,6 +34,8 @@ const STATES_AT_ONCE = 4;
 /**
  * `files`: the files to send. `leftOut`: the left-out paths by session. `leftOutFiles`: the
  * left-out files of the version before. `unsent`: sessions whose entries are too large.
+ * `note`: the folder's note, without the bases of merged files. `unmerged`: files that a pull of
+ * the folder's version skipped, and that the user has not changed since.
  */
 export type PushRecord = {
   files: LocalFile[];
@@ -40,6 +43,8 @@ export type PushRecord = {
   leftOut: LeftOutBySession;
   leftOutFiles: LeftOutFiles;
   unsent: string[];
+  note: Note | null;
+  unmerged: string[];
 };
 
 /**
@@ -50,8 +55,9 @@ export async function recordOf(
   { directory, note, replaced, name, scanned, include }: RecordInput,
   connection: Connection,
 ): Promise<PushRecord> {
-  const entries = note?.includes ?? [];
   const reads = new ContextFiles(name, connection);
+  const version = replaced ?? (note && (await reads.version(note.version)));
+  const entries = entriesOf(note, version);
   const pushed: PushedHashes = new Map(scanned.files.map(({ path, hash }) => [path, hash]));
   const leftOut = new Map<string, string[]>();
   const filter = new PathFilter(directory, include);
@@ -71,35 +77,65 @@ export async function recordOf(
   const includes = fittingEntries(sent);
   const sessions = new Set(includes.map(({ session }) => session));
   const unsent = entries.map(({ session }) => session).filter((session) => !sessions.has(session));
-  const version = replaced ?? (note && (await reads.version(note.version)));
-  const without = new Set(replaced ? [] : note?.without);
-  const leftOutFiles = await leftOutOf(version, { scanned, filter, pushed, without });
+  const leftOutFiles = await leftOutOf(version, { scanned, filter, pushed, note });
   // The service inherits these only from a base, and a forced push has none.
   const inherited = (replaced?.left_out ?? []).filter(({ path }) => !pushed.has(path));
   const files = withKnownBits(scanned.files, version?.tree ?? []);
   const allLeftOut = [...inherited, ...leftOutFiles];
-  return { files, includes, leftOut, leftOutFiles: fittingFiles(allLeftOut), unsent };
+  return {
+    ...{ files, includes, leftOut, leftOutFiles: fittingFiles(allLeftOut), unsent },
+    note: note && { ...note, includes: entries },
+    unmerged: await unmergedOf(version, { scanned, filter, pushed, note }),
+  };
+}
+
+/** The entries of the note once the skipped files of its version are merged and sent. */
+function entriesOf(note: Note | null, version: Context | null): NotedTurn[] {
+  const merged = new Set(version?.version === note?.version ? pathsOf(note?.skipped) : []);
+  const ofVersion = new Map(version?.includes?.map((entry) => [entry.session, entry]));
+  return (note?.includes ?? []).map((entry) =>
+    withMerged(entry, merged, ofVersion.get(entry.session)),
+  );
+}
+
+const pathsOf = (files: readonly { path: string }[] = []): string[] =>
+  files.map(({ path }) => path);
+
+type Sending = { scanned: Scan; filter: PathFilter; pushed: PushedHashes; note: Note | null };
+
+/**
+ * The skipped files of the folder's version that the user has not changed since, and that this push
+ * would replace.
+ */
+async function unmergedOf(
+  version: Context | null,
+  { scanned, filter, pushed, note }: Sending,
+): Promise<string[]> {
+  const skipped = note?.version === version?.version ? (note?.skipped ?? []) : [];
+  const theirs = new Map(version?.tree.map(({ path, sha256 }) => [path, sha256]));
+  const replacing = skipped.filter(({ path, here }) => {
+    const sent = pushed.get(path) ?? null;
+    return sent === here && sent !== (theirs.get(path) ?? null);
+  });
+  const excluded = await excludedOf(pathsOf(replacing), scanned, filter);
+  return pathsOf(replacing).filter((path) => !excluded.has(path));
 }
 
 /**
- * The files of a version that a push leaves out. `without`: those that the folder has never had, so
- * that it has no contents of them in common with the service.
+ * The files of a version that a push leaves out. A file that the folder has never had has no
+ * contents in common with the service.
  */
 async function leftOutOf(
   version: Context | null,
-  {
-    scanned,
-    filter,
-    pushed,
-    without,
-  }: { scanned: Scan; filter: PathFilter; pushed: PushedHashes; without: ReadonlySet<string> },
+  { scanned, filter, pushed, note }: Sending,
 ): Promise<LeftOutFiles> {
+  const without = new Set(note?.without);
+  const unknown = without.union(new Set(pathsOf(note?.skipped)));
   const unpushed = (version?.tree ?? []).filter(({ path }) => !pushed.has(path));
-  const paths = unpushed.map(({ path }) => path);
-  const excluded = await excludedOf(paths, scanned, filter);
+  const excluded = await excludedOf(pathsOf(unpushed), scanned, filter);
   return unpushed
     .filter(({ path }) => without.has(path) || excluded.has(path))
-    .map(({ path, sha256 }) => ({ path, sha256: without.has(path) ? null : sha256 }));
+    .map(({ path, sha256 }) => ({ path, sha256: unknown.has(path) ? null : sha256 }));
 }
 
 /** The first files that fit into the service's limits. The others count as deleted. */

@@ -7,7 +7,7 @@ import { canRedraw } from "../terminal/output";
 import { toLine } from "../terminal/sanitize";
 import { readContextIfAny } from "./context-client";
 import { uploadOrRecreate } from "./erased-context";
-import { printExclusions } from "./exclusions";
+import { firstNamesOf, printExclusions } from "./exclusions";
 import { type Link, type Note, noteOf, readNotes, writeNote } from "./note";
 import { forgetFirstPush, ownNote, withPending, writeFirstPush } from "./pending-push";
 import { recordOf } from "./push-record";
@@ -48,13 +48,15 @@ export async function push(
   }
   if (scanned.files.length === 0 && !options.allowEmpty)
     throw new CliError(EXIT.config, `${directory} has no files to push.`);
-  const note = await ownNote({ directory, notes }, link, connection);
+  const own = await ownNote({ directory, notes }, link, connection);
   const newest = options.force ? await readContextIfAny(name, connection) : null;
-  const replaced = newest?.version === note?.version ? null : newest;
+  const replaced = newest?.version === own?.version ? null : newest;
   const record = await recordOf(
-    { directory, note, replaced, name, scanned, include: options.include ?? [] },
+    { directory, note: own, replaced, name, scanned, include: options.include ?? [] },
     connection,
   );
+  if (!options.force) requireMerged(record.unmerged);
+  const { note } = record;
   for (const session of record.unsent) world.stderr.write(`${unsentWarning(session)}\n`);
   // Without a note, the folder and an existing context have nothing in common. A forced push sends
   // no base, because its files do not contain the turns that the replaced version contains.
@@ -78,6 +80,15 @@ export async function push(
   if (noteOf(notes, link) === null) await forgetFirstPush(directory);
   printLinkChange(notes.linked, link, world);
   return upload;
+}
+
+/** Throws CliError if the push would replace files that a pull skipped. */
+function requireMerged(unmerged: readonly string[]): void {
+  if (unmerged.length === 0) return;
+  throw new CliError(
+    EXIT.config,
+    `Nothing was sent. A pull skipped these files of the newest version, and you have not changed them since: ${firstNamesOf(unmerged)}\nMerge them, then push again. To replace them by yours, push with --force.`,
+  );
 }
 
 function printLinkChange(linked: Note | null, link: Link, { stderr }: World): void {

@@ -96,7 +96,7 @@ export class CommandLineWorld implements World {
     const { stdout, error } = await this.#run(folder, args);
     if (stdout.includes("is pushed")) return { status: "committed" };
     if (stdout.includes("is unchanged")) return { status: "unchanged" };
-    if (error.includes("context_changed")) return { status: "refused" };
+    if (/context_changed|A pull skipped these files/.test(error)) return { status: "refused" };
     if (error.includes("has no files to push")) return { status: "empty" };
     throw new Error(`push said: ${stdout}${error}`);
   }

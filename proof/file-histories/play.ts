@@ -31,6 +31,7 @@ export const startState = ({
     unnoted: 0,
     known: new Map(),
     version: 0,
+    skipped: new Map(),
     hasMoved: false,
     records: new Map(),
   })),
