@@ -25,12 +25,13 @@ import {
 } from "./incoming";
 import { type Note, type NotedTurn, noteOf } from "./note";
 import { ownNote } from "./pending-push";
-import { noteAfterTurn } from "./record";
+import { noteAfterTurn, type VersionRecord } from "./record";
 import { sharedEntries } from "./shared-entries";
 import {
-  excludedPathsOf,
+  exclusionTest,
   joinedWith,
   type KnownFiles,
+  unfoldedEntries,
   withLeftOut,
   withSharedTurns,
 } from "./turn-base";
@@ -57,9 +58,8 @@ export async function incomingTurn(
   const base = own === null ? await assumedBase(directory, state) : await baseOf(own, reading);
   // Files that another folder only excludes are not deleted here.
   for (const path of await unseenPaths(base, { session, turn }, reading)) base.delete(path);
-  const entries = (await reads.version(state.version))?.includes ?? [];
   const turnPlace = { session, turn, version: state.version };
-  const includes = { entries, files: state.versionFiles };
+  const includes = await recordOfVersion(base, reading);
   const baseHash = (file: string): string | null => base.get(file)?.hash ?? null;
   const isPushed = own === null ? () => false : await laterThan(state, own, { reads, session });
   return {
@@ -87,6 +87,14 @@ export async function incomingTurn(
   };
 }
 
+/** The record of the version of the turn. */
+async function recordOfVersion(base: BaseFiles, { reads, state }: Reading): Promise<VersionRecord> {
+  const files = state.versionFiles;
+  const version = await reads.version(state.version);
+  const known = { files, known: base.keys() };
+  return { entries: version ? await unfoldedEntries(reads, version, known) : [], files };
+}
+
 type Reading = { directory: string; reads: ContextFiles; state: StateFiles; session: string };
 
 /**
@@ -102,9 +110,8 @@ async function unseenPaths(
   const ofTurn = await reads.version(state.version);
   if (ofTurn === null) return [];
   const sentBefore = new Map(ofTurn.left_out?.map(({ path, sha256 }) => [path, sha256]));
-  const absent = [...excludedPathsOf(ofTurn)].filter((path) => {
+  const absent = [...base.keys()].filter(exclusionTest(ofTurn)).filter((path) => {
     const side = base.get(path);
-    if (side === undefined) return false;
     const made = state.files.get(path);
     if (made === undefined) return true;
     return made.hash !== side?.hash && side?.hash === sentBefore.get(path);
@@ -112,8 +119,7 @@ async function unseenPaths(
   if (absent.length === 0) return [];
   const version = (await reads.firstVersion(session, turn)) ?? state.version;
   const first = await reads.version(version);
-  const leftOut = first ? excludedPathsOf(first) : new Set();
-  return absent.filter((path) => leftOut.has(path));
+  return first ? absent.filter(exclusionTest(first)) : [];
 }
 
 /** The base of a linked folder. */

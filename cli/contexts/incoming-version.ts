@@ -15,7 +15,7 @@ import { type Note, noteOf } from "./note";
 import { ownNote } from "./pending-push";
 import { noteAfterVersion } from "./record";
 import { sharedEntries } from "./shared-entries";
-import { excludedPathsOf, withLeftOut, withSharedTurns } from "./turn-base";
+import { exclusionTest, unfoldedEntries, withLeftOut, withSharedTurns } from "./turn-base";
 
 const BASE_PRUNED =
   "The service no longer has the version of the last push or pull. Each file that differs is a conflict, and files deleted there stay here.";
@@ -48,8 +48,10 @@ export async function incomingVersion(
   );
   const inCommon = new Map(known);
   // Files that another folder only excludes are not deleted there.
-  for (const path of excludedPathsOf(newest)) known.delete(path);
-  const record = { entries: newest.includes ?? [], files: after };
+  const isExcluded = exclusionTest(newest);
+  for (const path of [...known.keys()].filter(isExcluded)) known.delete(path);
+  const entries = await unfoldedEntries(reads, newest, { files: after, known: inCommon.keys() });
+  const record = { entries, files: after };
   return {
     sourceName: `${name} ${newest.version}`,
     changes: changesBetween(known, after),

@@ -1,7 +1,9 @@
 import type { Context, IncludedTurn, LeftOutFiles } from "../../src/protocol/api/contexts";
 import { RECORD_LIMITS } from "../../src/protocol/context-limits";
+import { foldedList, isFolder } from "../../src/workspace/left-out-paths";
 import { ancestorsOf } from "../../src/workspace/paths";
 import type { Connection } from "../credentials/connection";
+import { CliError, EXIT } from "../exit-codes";
 import { ContextFiles } from "./contents";
 import { refusalOf } from "./directory";
 import { withKnownBits } from "./executable-bits";
@@ -9,11 +11,10 @@ import type { Note, NotedTurn } from "./note";
 import { PathFilter } from "./path-filter";
 import {
   basesOf,
-  fittingEntries,
   leftOutPaths,
   type LeftOutBySession,
   type PushedHashes,
-  sentEntry,
+  sentEntries,
   withMerged,
 } from "./record";
 import type { LocalFile, Scan } from "./scan";
@@ -71,19 +72,15 @@ export async function recordOf(
       leftOut.set(entry.session, leftOutPaths(entry, { state, pushed, excluded }));
     }
   }
-  const sent = entries.flatMap(
-    (entry) => sentEntry(entry, leftOut.get(entry.session) ?? [], pushed) ?? [],
-  );
-  const includes = fittingEntries(sent);
+  const includes = sentEntries(entries, leftOut, pushed);
   const sessions = new Set(includes.map(({ session }) => session));
   const unsent = entries.map(({ session }) => session).filter((session) => !sessions.has(session));
   const leftOutFiles = await leftOutOf(version, { scanned, filter, pushed, note });
-  // The service inherits these only from a base, and a forced push has none.
-  const inherited = (replaced?.left_out ?? []).filter(({ path }) => !pushed.has(path));
+  const inherited = inheritedOf(version, { scanned, pushed, isForced: replaced !== null });
   const files = withKnownBits(scanned.files, version?.tree ?? []);
   const allLeftOut = [...inherited, ...leftOutFiles];
   return {
-    ...{ files, includes, leftOut, leftOutFiles: fittingFiles(allLeftOut), unsent },
+    ...{ files, includes, leftOut, leftOutFiles: fittingFiles(allLeftOut, pushed), unsent },
     note: note && { ...note, includes: entries },
     unmerged: await unmergedOf(version, { scanned, filter, pushed, note }),
   };
@@ -122,29 +119,59 @@ async function unmergedOf(
 }
 
 /**
- * The files of a version that a push leaves out. A file that the folder has never had has no
- * contents in common with the service.
+ * The files of a version that a push leaves out, with the contents that the folder has in common
+ * with the service: none, if it has never had the file.
  */
 async function leftOutOf(
   version: Context | null,
   { scanned, filter, pushed, note }: Sending,
 ): Promise<LeftOutFiles> {
   const without = new Set(note?.without);
-  const unknown = without.union(new Set(pathsOf(note?.skipped)));
+  const skipped = new Map(note?.skipped?.map(({ path, sha256 }) => [path, sha256]));
+  const baseOf = (path: string, sha256: string) => {
+    const base = skipped.get(path);
+    return without.has(path) ? null : base === undefined ? sha256 : base;
+  };
   const unpushed = (version?.tree ?? []).filter(({ path }) => !pushed.has(path));
   const excluded = await excludedOf(pathsOf(unpushed), scanned, filter);
   return unpushed
     .filter(({ path }) => without.has(path) || excluded.has(path))
-    .map(({ path, sha256 }) => ({ path, sha256: unknown.has(path) ? null : sha256 }));
+    .map(({ path, sha256 }) => ({ path, sha256: baseOf(path, sha256) }));
 }
 
-/** The first files that fit into the service's limits. The others count as deleted. */
-function fittingFiles(files: LeftOutFiles): LeftOutFiles {
-  let bytes = 2;
-  return files.slice(0, RECORD_LIMITS.paths).filter((file) => {
-    bytes += Buffer.byteLength(JSON.stringify(file)) + 1;
-    return bytes < RECORD_LIMITS.leftOutBytes;
-  });
+/**
+ * What a version leaves out already, as far as the push sends it again. The service inherits the
+ * list of a base, but no folder below which files are sent. A forced push has no base.
+ */
+function inheritedOf(
+  version: Context | null,
+  { scanned, pushed, isForced }: Pick<Sending, "scanned" | "pushed"> & { isForced: boolean },
+): LeftOutFiles {
+  const list = version?.left_out ?? [];
+  const isExcluded = (folder: string) =>
+    scanned.exclusions.some(({ path }) => path.startsWith(folder) || folder.startsWith(path));
+  return list.filter(({ path }) =>
+    isFolder(path) ? isForced || isExcluded(path) : isForced && !pushed.has(path),
+  );
+}
+
+/**
+ * These files as a list that fits into the service's limits: folders replace files. Throws CliError
+ * if the root alone has too many.
+ */
+function fittingFiles(files: LeftOutFiles, pushed: PushedHashes): LeftOutFiles {
+  const hashes = new Map(files.map(({ path, sha256 }) => [path, sha256]));
+  const entriesOf = (list: readonly string[]): LeftOutFiles =>
+    list.map((path) => ({ path, sha256: hashes.get(path) ?? null }));
+  const fits = (list: readonly string[]): boolean =>
+    list.length <= RECORD_LIMITS.paths &&
+    Buffer.byteLength(JSON.stringify(entriesOf(list))) <= RECORD_LIMITS.leftOutBytes;
+  const folded = foldedList(hashes.keys(), { sent: pushed.keys(), fits });
+  if (fits(folded)) return entriesOf(folded);
+  throw new CliError(
+    EXIT.config,
+    `Nothing was sent: the push would leave out ${folded.length} files of the context, and it can name ${RECORD_LIMITS.paths} at most. Move them into a folder, or send them with --include.`,
+  );
 }
 
 /** The paths that this push excludes, by the rules or by the contents of the files. */

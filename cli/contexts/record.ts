@@ -1,5 +1,6 @@
 import type { ContextUpload, IncludedTurn } from "../../src/protocol/api/contexts";
 import { RECORD_LIMITS } from "../../src/protocol/context-limits";
+import { foldedList } from "../../src/workspace/left-out-paths";
 import { type Files, versionsOf } from "./common-base";
 import type { Link, Note, NotedTurn, SkippedFile, TakenFile } from "./note";
 
@@ -271,36 +272,62 @@ export function leftOutPaths(
 export const basesOf = ({ bases = [] }: NotedTurn): string[] => bases.map(({ path }) => path);
 
 /**
- * The entry that push sends. A partly taken file that still has the written contents is sent as
- * left out. `null` if a list is longer than the service accepts.
+ * The entries that push sends: the newest ones that fit into the service's limits. Long lists of
+ * left-out files are shortened by folders.
  */
-export function sentEntry(
+export function sentEntries(
+  entries: readonly NotedTurn[],
+  leftOut: LeftOutBySession,
+  pushed: PushedHashes,
+): IncludedTurn[] {
+  const sent = (maxBytes: number) =>
+    entries.slice(-RECORD_LIMITS.entries).flatMap((entry) => {
+      const paths = leftOut.get(entry.session) ?? [];
+      return sentEntry(entry, { paths, maxBytes }, pushed) ?? [];
+    });
+  const whole = sent(RECORD_LIMITS.bytes / 2);
+  if (bytesOf(whole) <= RECORD_LIMITS.bytes) return whole;
+  return fittingEntries(sent(RECORD_LIMITS.bytes / 2 / entries.length));
+}
+
+const bytesOf = (value: object): number => Buffer.byteLength(JSON.stringify(value));
+
+/**
+ * The entry that push sends. A partly taken file that still has the written contents is sent as
+ * left out. `maxBytes`: above this size, folders replace the left-out files. `null` if a list is
+ * longer than the service accepts.
+ */
+function sentEntry(
   entry: NotedTurn,
-  leftOut: readonly string[],
+  { paths, maxBytes }: { paths: readonly string[]; maxBytes: number },
   pushed: PushedHashes,
 ): IncludedTurn | null {
   const untouched = (entry.taken ?? [])
     .filter(({ path, sha256 }) => pushed.get(path) === sha256)
     .map(({ path }) => path);
-  const allLeftOut = [...new Set([...leftOut, ...untouched])].sort();
-  const excluded = new Set(allLeftOut);
+  const excluded = new Set([...paths, ...untouched]);
   const bases = (entry.bases ?? []).filter(({ path }) => !excluded.has(path));
-  if (Math.max(allLeftOut.length, bases.length) > RECORD_LIMITS.paths) return null;
+  const fits = (list: readonly string[]) =>
+    list.length + untouched.length <= RECORD_LIMITS.paths && bytesOf(list) <= maxBytes;
+  const folded = foldedList(paths, { sent: pushed.keys(), fits });
+  const leftOut = [...new Set([...folded, ...untouched])].sort();
+  if (Math.max(leftOut.length, bases.length) > RECORD_LIMITS.paths) return null;
   return {
     session: entry.session,
     turn: entry.turn,
-    ...(allLeftOut.length > 0 ? { left_out: allLeftOut } : {}),
+    ...(leftOut.length > 0 ? { left_out: leftOut } : {}),
     ...(bases.length > 0 ? { bases } : {}),
   };
 }
 
 /** The newest entries that fit into the service's limit of a whole record. */
-export function fittingEntries(entries: readonly IncludedTurn[]): IncludedTurn[] {
+function fittingEntries(entries: readonly IncludedTurn[]): IncludedTurn[] {
   const fitting: IncludedTurn[] = [];
   let bytes = 2;
-  for (const entry of entries.slice(-RECORD_LIMITS.entries).toReversed()) {
-    bytes += Buffer.byteLength(JSON.stringify(entry)) + 1;
-    if (bytes > RECORD_LIMITS.bytes) break;
+  for (const entry of entries.toReversed()) {
+    const added = bytesOf(entry) + 1;
+    if (bytes + added > RECORD_LIMITS.bytes) continue;
+    bytes += added;
     fitting.unshift(entry);
   }
   return fitting;
