@@ -23,6 +23,7 @@ import {
   type LinkedFolder,
   localFirst,
 } from "./incoming";
+import { withDonePart } from "./interrupted-pull";
 import { type Note, type NotedTurn, noteOf } from "./note";
 import { ownNote } from "./pending-push";
 import { noteAfterTurn, type VersionRecord } from "./record";
@@ -38,7 +39,7 @@ import {
 
 /** Reads the state of a context after a turn, compared with the folder's base. Throws CliError. */
 export async function incomingTurn(
-  { directory, notes }: LinkedFolder,
+  { directory, notes, done }: LinkedFolder,
   requested: RequestedTurn,
   connection: Connection,
 ): Promise<IncomingChanges> {
@@ -55,7 +56,8 @@ export async function incomingTurn(
       `The service no longer has version ${found.base_version} of ${found.context}, which turn ${turn} is based on.`,
     );
   const reading = { directory, reads, state, session };
-  const base = own === null ? await assumedBase(directory, state) : await baseOf(own, reading);
+  const noted = own === null ? await assumedBase(directory, state) : await baseOf(own, reading);
+  const base = withDonePart(noted, done, state.files);
   // Files that another folder only excludes are not deleted here.
   for (const path of await unseenPaths(base, { session, turn }, reading)) base.delete(path);
   const turnPlace = { session, turn, version: state.version };
@@ -83,6 +85,8 @@ export async function incomingTurn(
         hashOf: (file) => state.files.get(file)?.hash ?? null,
       }),
     link,
+    done,
+    words: ["--name", found.context, "--session", session, "--turn", String(turn)],
     notice: own && (await moveNotice(own, requested, connection)),
   };
 }

@@ -11,6 +11,7 @@ import {
   type LinkedFolder,
   localFirst,
 } from "./incoming";
+import { withDonePart } from "./interrupted-pull";
 import { type Note, noteOf } from "./note";
 import { ownNote } from "./pending-push";
 import { noteAfterVersion } from "./record";
@@ -22,7 +23,7 @@ const BASE_PRUNED =
 
 /** Reads the newest version of a context, compared with the folder's version. Throws CliError. */
 export async function incomingVersion(
-  { directory, notes }: LinkedFolder,
+  { directory, notes, done }: LinkedFolder,
   requestedName: string | undefined,
   connection: Connection,
 ): Promise<IncomingChanges> {
@@ -42,7 +43,7 @@ export async function incomingVersion(
   const base = own && (await baseOfNote(own, newest, reads));
   const hashes = await hashesHere(directory, own?.taken ?? []);
   const known = withOtherBases(
-    base ?? new Map(),
+    withDonePart(base ?? new Map(), done, after),
     { bases: [], taken: own?.taken ?? [] },
     { theirs: after, hashHere: (path) => hashes.get(path) ?? null },
   );
@@ -59,6 +60,8 @@ export async function incomingVersion(
     base: localFirst(directory, reads.fetch),
     noteBefore: stored,
     link,
+    done,
+    words: ["--name", name],
     noteAfter: (remainder, here) =>
       noteAfterVersion(own, {
         ...{ link, version: newest.version, record, remainder, here },

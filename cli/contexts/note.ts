@@ -68,7 +68,7 @@ const PendingPushSchema = z.object({
  * - `includes`: pulled turns, one entry per session. The entry that was written last is the last.
  * - `pending`: the push that was sent last. Omitted: its version is noted.
  */
-const NoteSchema = z.object({
+export const NoteSchema = z.object({
   server: z.string(),
   name: ContextNameSchema,
   version: VersionIdSchema,

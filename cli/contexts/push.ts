@@ -2,12 +2,14 @@ import { contextNameFrom, type ContextUpload } from "../../src/protocol/api/cont
 import type { Connection } from "../credentials/connection";
 import { plural } from "../../src/describe/figures";
 import { CliError, EXIT } from "../exit-codes";
+import { commandAt, shellArgument } from "../invocation";
 import type { Io } from "../io";
 import { canRedraw } from "../terminal/output";
 import { toLine } from "../terminal/sanitize";
 import { readContextIfAny } from "./context-client";
 import { uploadOrRecreate } from "./erased-context";
 import { firstNamesOf, printExclusions } from "./exclusions";
+import { type DonePart, forgetPull, settlePull } from "./interrupted-pull";
 import { type Link, type Note, noteOf, readNotes, writeNote } from "./note";
 import { forgetFirstPush, ownNote, withPending, writeFirstPush } from "./pending-push";
 import { recordOf } from "./push-record";
@@ -34,6 +36,7 @@ export async function push(
   connection: Connection,
   world: World,
 ): Promise<ContextUpload | null> {
+  const interrupted = options.dryRun ? null : await settlePull(directory);
   const notes = await readNotes(directory);
   const name = options.name ?? notes.linked?.name ?? nameOf(directory);
   const link = { server: connection.server, name };
@@ -48,6 +51,7 @@ export async function push(
   }
   if (scanned.files.length === 0 && !options.allowEmpty)
     throw new CliError(EXIT.config, `${directory} has no files to push.`);
+  if (!options.force) requireWholePull(directory, interrupted, connection);
   const own = await ownNote({ directory, notes }, link, connection);
   const newest = options.force ? await readContextIfAny(name, connection) : null;
   const replaced = newest?.version === own?.version ? null : newest;
@@ -78,8 +82,23 @@ export async function push(
   const { leftOut } = record;
   await writeNote(directory, noteAfterPush(before, { link, upload, leftOut, sent: note }));
   if (noteOf(notes, link) === null) await forgetFirstPush(directory);
+  if (interrupted) await forgetPull(directory);
   printLinkChange(notes.linked, link, world);
   return upload;
+}
+
+/** Throws CliError if a pull was interrupted: its files would count as changed by the user. */
+function requireWholePull(
+  directory: string,
+  interrupted: DonePart | null,
+  connection: Connection,
+): void {
+  if (interrupted === null) return;
+  const words = [shellArgument(directory), ...interrupted.words, "--apply"];
+  throw new CliError(
+    EXIT.config,
+    `Nothing was sent: the last pull of this folder was interrupted. Complete it first: ${commandAt(connection, "pull", ...words)}`,
+  );
 }
 
 /** Throws CliError if the push would replace files that a pull skipped. */

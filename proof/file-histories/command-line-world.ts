@@ -29,6 +29,8 @@ export type HistoryService = Pick<World, "ask" | "newest" | "kill"> & {
   nameOf(context: string): string;
   /** Runs `act` after the next push is stored and before it is answered. Omitted: not possible. */
   beforePushAnswer?(act: () => Promise<void>): void;
+  /** Runs `act` before contents of a file are sent; `null` ends this. Omitted: not possible. */
+  beforeContents?(act: (() => Promise<void>) | null): void;
   close(): Promise<void>;
 };
 
@@ -101,7 +103,22 @@ export class CommandLineWorld implements World {
     throw new Error(`push said: ${stdout}${error}`);
   }
 
-  async pull(folder: number, { turn, skipsConflicts, included }: Parameters<World["pull"]>[1]) {
+  /** A kill is played by putting the folder's notes back as they were before the first file. */
+  async pull(folder: number, { isKilled, ...options }: Parameters<World["pull"]>[1]) {
+    const notes = path.join(this.#folder(folder), ".massgen-edge");
+    const kept = `${this.#folder(folder)}.notes`;
+    const keep = () => cp(notes, kept, { recursive: true, force: true });
+    if (isKilled) this.service.beforeContents?.(keep);
+    const outcome = await this.#pull(folder, options);
+    this.service.beforeContents?.(null);
+    await restore(kept, notes);
+    return outcome;
+  }
+
+  async #pull(
+    folder: number,
+    { turn, skipsConflicts, included }: Omit<Parameters<World["pull"]>[1], "isKilled">,
+  ) {
     const args = [
       ...["pull", "--apply", "--name", this.#context(folder)],
       ...(turn
