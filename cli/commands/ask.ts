@@ -83,6 +83,11 @@ async function runAsk(words: string[], flags: AskFlags, io: Io): Promise<ExitCod
     flags.detach === undefined;
   const question = isConversation ? null : await readQuestion(words, io);
   if (continues(flags)) return askOn(question, flags, io);
+  if (flags.conflicts !== undefined)
+    throw new CliError(
+      EXIT.config,
+      "--conflicts names the side that wins in the next turn of a session: add --continue or --session.",
+    );
   const chosen = await chooseTeam(flags, io);
   const connection = await connect(flags, io);
   const sharing = await share({ team: chosen, flags }, connection, io);
