@@ -67,6 +67,7 @@ export async function converse(
     folders,
     winner,
     refused: null,
+    aside: null,
   };
   io.stderr.write(`massgen-edge at ${connection.server}${subjectOf(conversation)}`);
   io.stderr.write("/help lists commands, /quit leaves.\n");

@@ -213,12 +213,32 @@ async function attach(conversation: Conversation, io: Io, argument: string): Pro
     { target: { attach: session }, context: { ...connection, config: team.source }, output },
     io,
   );
+  if (place.sessionId !== conversation.session) leaveSession(conversation, io);
   conversation.session = place.sessionId;
   conversation.from = null;
   conversation.latest = turn
     ? { question: turn.question, parent: turn.parentTurn, turn: place.turn, attachments: [] }
     : null;
   return "done";
+}
+
+/**
+ * Forgets what belongs to the session of the conversation, before another one is continued: the
+ * user gave the folders of `--with` to this session's team only.
+ */
+function leaveSession(conversation: Conversation, io: Io): void {
+  const { contexts, ...limits } = conversation.limits;
+  conversation.aside ??= {
+    grants: contexts === undefined ? {} : { contexts },
+    folders: conversation.folders,
+  };
+  conversation.limits = limits;
+  conversation.folders = [];
+  conversation.refused = null;
+  if (contexts !== undefined)
+    io.stderr.write(
+      "This session keeps its own contexts. To give it a folder, ask with --session and --with.\n",
+    );
 }
 
 async function file(conversation: Conversation, io: Io, argument: string): Promise<Outcome> {
@@ -245,6 +265,12 @@ async function sessions({ connection }: Conversation, io: Io): Promise<Outcome> 
 }
 
 async function startNewSession(conversation: Conversation, io: Io): Promise<Outcome> {
+  if (conversation.aside !== null) {
+    const { grants, folders } = conversation.aside;
+    conversation.limits = { ...conversation.limits, ...grants };
+    conversation.folders = folders;
+    conversation.aside = null;
+  }
   conversation.session = null;
   conversation.from = null;
   conversation.latest = null;
@@ -273,6 +299,7 @@ async function useTeam(team: TeamChoice, conversation: Conversation, io: Io): Pr
   const { contexts: _, ...limits } = conversation.limits;
   conversation.team = sharing.team;
   conversation.folders = sharing.folders;
+  conversation.aside = null;
   conversation.limits = {
     ...limits,
     ...(sharing.contexts.length === 0 ? {} : { contexts: sharing.contexts }),

@@ -19,6 +19,7 @@ const conversation = (fields: Partial<Conversation> = {}): Conversation => ({
   folders: [],
   winner: null,
   refused: null,
+  aside: null,
   ...fields,
 });
 const SESSION = "session_01jd";

@@ -29,6 +29,7 @@ const conversationAt = (server: string, fields: Partial<Conversation> = {}): Con
   folders: [],
   winner: null,
   refused: null,
+  aside: null,
   ...fields,
 });
 
