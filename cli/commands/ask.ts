@@ -3,6 +3,7 @@ import { continues, findContinuation, readAttachments } from "../asking/continua
 import { ask, askDetached, type AskResult, type AskOptions } from "../asking/ask-team";
 import { readQuestion } from "../asking/question";
 import { printPullCommands, shareFolders, type Sharing } from "../asking/shared-folders";
+import { besideStanding } from "../asking/standing-grants";
 import { chooseTeam, type TeamChoice } from "../asking/team-choice";
 import { converse } from "../conversation/interactive";
 import { connect, type Connection, type ConnectionFlags } from "../credentials/connection";
@@ -146,13 +147,16 @@ async function askOn(question: string | null, flags: AskFlags, io: Io): Promise<
   // before the push, because a question that cannot be asked must not push anything
   const continuation = await findContinuation(flags, connection, io);
   const attachments = await readAttachments(flags, io);
-  const { folders, grants } = await share({ team: TEAM_OF_SESSION, flags }, connection, io);
+  const shared = await share({ team: TEAM_OF_SESSION, flags }, connection, io);
+  const requested = flags.with ?? [];
+  const place = { requested, ...continuation };
+  const { folders, grants } = await besideStanding(shared, place, connection, io);
   const limits = { ...toLimits(flags), ...grants };
   if (question === null) {
     const team = await chooseTeam({}, io);
-    const shared = { requested: flags.with ?? [], folders, winner: flags.conflicts };
+    const given = { requested, folders, winner: flags.conflicts };
     const options = { team, connection, limits, output, continuation, attachments };
-    return converse({ ...options, ...shared }, io);
+    return converse({ ...options, ...given }, io);
   }
   printAttached(attachments, io);
   const { session: sessionId, from } = continuation;
