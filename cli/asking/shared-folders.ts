@@ -250,6 +250,9 @@ async function newContext(
   return { name: CONTEXT_NAME.test(name) ? name : `project-${unique}` };
 }
 
+/** Stands in a printed command for a folder that only the user knows. */
+export const UNKNOWN_FOLDER = "FOLDER";
+
 /** Prints, for each folder that the team may change, the command that pulls the changes. */
 export function printPullCommands(
   folders: readonly SharedFolder[],
@@ -257,9 +260,10 @@ export function printPullCommands(
   connection: Connection,
   { stderr }: Pick<Io, "stderr">,
 ): void {
-  for (const { typed, permission } of folders) {
+  for (const { typed, name, permission } of folders) {
     if (permission !== "write") continue;
-    const words = ["pull", shellArgument(typed), "--session", sessionId, "--turn", String(turn)];
+    const place = typed === UNKNOWN_FOLDER ? [typed, "--name", name] : [shellArgument(typed)];
+    const words = ["pull", ...place, "--session", sessionId, "--turn", String(turn)];
     stderr.write(`pull    ${commandAt(connection, ...words, "--apply")}\n`);
   }
 }

@@ -2,7 +2,8 @@ import { Command, Option } from "commander";
 import { continues, findContinuation, readAttachments } from "../asking/continuation";
 import { ask, askDetached, type AskResult, type AskOptions } from "../asking/ask-team";
 import { readQuestion } from "../asking/question";
-import { printPullCommands, shareFolders, type Sharing } from "../asking/shared-folders";
+import { printPullHints } from "../asking/pull-hints";
+import { shareFolders, type Sharing } from "../asking/shared-folders";
 import { besideStanding } from "../asking/standing-grants";
 import { chooseTeam, type TeamChoice } from "../asking/team-choice";
 import { converse } from "../conversation/interactive";
@@ -188,8 +189,12 @@ async function askAndPull(
   { flags, folders }: { flags: AskFlags; folders: Sharing["folders"] },
   io: Io,
 ): Promise<ExitCode> {
-  const { place, exitCode } = await (flags.detach ? askDetached(options, io) : ask(options, io));
-  printPullCommands(folders, place, options.context, io);
+  const { target, context } = options;
+  const asked = flags.detach
+    ? { ...(await askDetached(options, io)), turn: null }
+    : await ask(options, io);
+  const { place, turn, exitCode } = asked;
+  await printPullHints({ place, turn, folders, isLater: "next" in target }, context, io);
   return exitCode;
 }
 

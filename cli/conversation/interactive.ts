@@ -2,7 +2,8 @@ import type { QuestionPart } from "../../src/protocol/attachments";
 import type { ConflictSide } from "../../src/protocol/api/contexts";
 import { type AskTarget, ask } from "../asking/ask-team";
 import type { Continuation } from "../asking/continuation";
-import { printPullCommands, type SharedFolder, type WithFolder } from "../asking/shared-folders";
+import { printPullHints } from "../asking/pull-hints";
+import type { SharedFolder, WithFolder } from "../asking/shared-folders";
 import { refuseLikelyCommandEntry } from "../commands/likely-commands";
 import type { Connection } from "../credentials/connection";
 import { repeatedTurn, type Conversation, type LatestQuestion, nextTurn } from "./conversation";
@@ -214,14 +215,15 @@ async function runTurn(
   conversation.refused = null;
   const context = { ...connection, config: team.source };
   const repetition = { slash: (side: ConflictSide) => `/conflicts ${side}`, folders };
-  const { place } = await ask({ target: askTarget, context, output, repetition }, io).catch(
+  const { place, turn } = await ask({ target: askTarget, context, output, repetition }, io).catch(
     (error: unknown) => {
       if ("next" in askTarget && refusalWith("context_conflicts", error) !== null)
         conversation.refused = { next: askTarget.next, question };
       throw error;
     },
   );
-  printPullCommands(folders, place, connection, io);
+  const isLater = "next" in askTarget;
+  await printPullHints({ place, turn, folders, isLater }, connection, io);
   conversation.session = place.sessionId;
   conversation.from = null;
   conversation.latest = { ...question, turn: place.turn };
