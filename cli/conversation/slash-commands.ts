@@ -61,7 +61,7 @@ const COMMANDS: Readonly<Record<string, CommandEntry>> = {
   cat: { usage: "/cat <file>", meaning: "print a file of the latest turn's result", perform: cat },
   save: {
     usage: "/save [folder]",
-    meaning: "save the latest turn's files (default folder: out)",
+    meaning: "save files (default: out), also with --skip-conflicts",
     perform: save,
   },
   retry: { usage: "/retry", meaning: "ask the last question again", perform: async () => "retry" },
