@@ -19,7 +19,8 @@ type AskedTurn = {
 
 /**
  * Prints, for each context with changes after a turn, the command that pulls them. A turn without a
- * result has none. If the changes are not known, prints it for each folder that the team may change.
+ * result has none. If the changes are not known, prints it for each folder that the team may
+ * change.
  */
 export async function printPullHints(
   { place, turn, folders, isLater }: AskedTurn,

@@ -8,7 +8,10 @@ import { request } from "../service/call-service";
 import { headTurn } from "../service/session-calls";
 import type { Permission, SharedFolder, WithFolder } from "./shared-folders";
 
-/** A context that a turn has, and the access that requests granted. `null`: only its config names it. */
+/**
+ * A context that a turn has, and the access that requests granted. `null`: only the config names
+ * it.
+ */
 export type StandingContext = { name: string; permission: Permission | null };
 
 const EventsSchema = z.object({
@@ -60,8 +63,8 @@ export function joinedGrants(
 
 /** The folders of a question, and the grants that it sends. */
 export type GivenFolders = {
-  folders: readonly SharedFolder[];
-  grants: { contexts?: GrantedContexts };
+  folders: SharedFolder[];
+  grants: { contexts?: GrantedContexts | undefined };
 };
 
 /**
@@ -70,7 +73,7 @@ export type GivenFolders = {
  */
 export async function besideStanding(
   { folders, grants }: GivenFolders,
-  { requested, session, from }: { requested: readonly WithFolder[] } & Continued,
+  { requested, session, from }: { requested: readonly WithFolder[] } & TurnBefore,
   connection: Connection,
   { stderr }: Pick<Io, "stderr">,
 ): Promise<GivenFolders> {
@@ -98,10 +101,10 @@ export async function besideStanding(
 }
 
 /** A session, and the turn that the next one follows; `null` means the head. */
-type Continued = { session: string; from: number | null };
+type TurnBefore = { session: string; from: number | null };
 
 async function readStanding(
-  { session, from }: Continued,
+  { session, from }: TurnBefore,
   connection: Connection,
 ): Promise<StandingContext[] | null> {
   try {

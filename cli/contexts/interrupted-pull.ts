@@ -25,15 +25,15 @@ type PlannedFile = z.infer<typeof PlannedSchema>;
  * `before`, `after`: the folder's note of the context before and after the pull. `files`: in the
  * order of the pull. `words`: the words of the command that pulls again.
  */
-const InterruptedSchema = z.object({
+const PullPlanSchema = z.object({
   before: NoteSchema.nullable(),
   after: NoteSchema,
   files: z.array(PlannedSchema),
   words: z.array(z.string()),
 });
-type Interrupted = z.infer<typeof InterruptedSchema>;
+type PullPlan = z.infer<typeof PullPlanSchema>;
 
-/** The part of an interrupted pull that was done. `words`: see `Interrupted`. */
+/** The part of an interrupted pull that was done. `words`: see `PullPlan`. */
 export type DonePart = { files: readonly PlannedFile[]; words: readonly string[] };
 
 const fileOf = (directory: string): string => path.join(folderOf(directory), "pull.json");
@@ -43,7 +43,7 @@ export const forgetPull = (directory: string): Promise<void> =>
   rm(fileOf(directory), { force: true }).catch(() => undefined);
 
 /** `done`: what an earlier, interrupted pull has done; `null` if nothing. */
-export type PlannedPull = Pick<Interrupted, "before" | "after" | "words"> & {
+export type PlannedPull = Pick<PullPlan, "before" | "after" | "words"> & {
   steps: readonly Step[];
   done: DonePart | null;
 };
@@ -58,19 +58,20 @@ export async function writePlannedPull(
     return step.action === "delete" ? [{ path: step.path, to: null }] : [];
   });
   if (files.length === 0) return;
-  const planned: Interrupted = { before, after, words, files: [...(done?.files ?? []), ...files] };
+  const planned: PullPlan = { before, after, words, files: [...(done?.files ?? []), ...files] };
   await writeWhole(fileOf(directory), Buffer.from(`${JSON.stringify(planned)}\n`), false);
   await hideFromGit(folderOf(directory));
 }
 
 /**
  * Settles an interrupted pull before another command. If all its files are written, its note is
- * written too. Returns the part that was done; `null` if nothing is left to settle. A pull writes its
- * files in order. So if a file has its new contents, all files before it had theirs. Throws CliError.
+ * written too. Returns the part that was done; `null` if nothing is left to settle. A pull writes
+ * its files in order. So if a file has its new contents, all files before it had theirs. Throws
+ * CliError.
  */
 export async function settlePull(directory: string): Promise<DonePart | null> {
   const text = await readTextFile(fileOf(directory), { fileKind: "note of the last pull" });
-  const { data } = InterruptedSchema.safeParse(text === null ? null : parseJson(text));
+  const { data } = PullPlanSchema.safeParse(text === null ? null : parseJson(text));
   if (!data) return null;
   const { before, after, files, words } = data;
   if (!sameNote(noteOf(await readNotes(directory), after), before)) {

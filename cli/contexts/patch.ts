@@ -80,7 +80,9 @@ export function textOf(contents: Contents): string | null {
 
 const modeOf = (contents: Contents): string => (contents?.executable ? "100755" : "100644");
 
-/** The hunk that replaces all lines: the time for smaller hunks grows with the square of the edits. */
+/**
+ * The hunk that replaces all lines. The time for smaller hunks grows with the square of the edits.
+ */
 function replacement(before: string, after: string): StructuredPatchHunk {
   const [removed, added] = [patchLines("-", before), patchLines("+", after)];
   const count = (lines: readonly string[]) => lines.filter((line) => !line.startsWith("\\")).length;

@@ -7,7 +7,7 @@ import { noteOf, readNotes, sameNote, writeNote } from "./note";
 import { forgetFirstPush } from "./pending-push";
 import type { Change, Step } from "./three-way";
 
-type Applied = { steps: readonly Step[]; result: PullResult; fetch: ContentFetcher };
+type Application = { steps: readonly Step[]; result: PullResult; fetch: ContentFetcher };
 
 /**
  * Performs the steps of a pull, and writes the folder's note. The folder stays linked to its
@@ -15,7 +15,7 @@ type Applied = { steps: readonly Step[]; result: PullResult; fetch: ContentFetch
  */
 export async function applyAndNote(
   { directory, incoming }: { directory: string; incoming: IncomingChanges },
-  { steps, result, fetch }: Applied,
+  { steps, result, fetch }: Application,
 ): Promise<Awaited<ReturnType<typeof applySteps>>> {
   const { noteBefore: before, link, done, words } = incoming;
   const left = [...result.kept.map((path) => ({ path })), ...result.taken];

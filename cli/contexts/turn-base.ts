@@ -84,8 +84,8 @@ export const leftOutPathsOf = ({ left_out: files = [] }: Context): ReadonlySet<s
   new Set(files.map(({ path }) => path));
 
 /**
- * Whether a version lacks a path only because its folder excludes it: a file of an older version, or
- * of a turn.
+ * Whether a version lacks a path only because its folder excludes it: a file of an older version,
+ * or of a turn.
  */
 export function exclusionTest(context: Context): (path: string) => boolean {
   const ofTurns = (context.includes ?? []).flatMap((entry) => entry.left_out ?? []);

@@ -13,7 +13,9 @@ import { widthOf } from "../terminal/text-width";
  * the config is no local file.
  */
 export type ConfigSource = { name: string; text: string | null };
-/** A folder that is pushed to a context. `isLinked`: whether the folder has a note of the context. */
+/**
+ * A folder that is pushed to a context. `isLinked`: whether the folder has a note of the context.
+ */
 export type PushedFolder = { directory: string; name: string; isLinked: boolean };
 /**
  * `conflicts`: how to continue after conflicts refused the request; omitted if that is unknown.

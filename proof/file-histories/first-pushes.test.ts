@@ -4,7 +4,7 @@ import { Story } from "./story";
 
 /** Pushes of folders that have no note of the context. */
 
-it("a project never replaces another one that only has the same name", async () => {
+it("a project never replaces another one of the same name", async () => {
   await using story = await Story.begin();
   await story.edit("x", { "mine.txt": "1" });
   await story.push("x");
@@ -17,7 +17,7 @@ it("a project never replaces another one that only has the same name", async () 
   expect(await story.newest()).toEqual({ "mine.txt": "1" });
 });
 
-it("a copy of the context is linked by its push, and then goes on like the first folder", async () => {
+it("a copy of the context is linked by its push, and then continues like the first folder", async () => {
   await using story = await Story.begin();
   await story.edit("a", { f: "1", g: "1" });
   await story.push("a");

@@ -10,10 +10,10 @@ import type { AskOutcome } from "./world";
 /** Changes of files: `null` deletes a file. */
 type Edits = Readonly<Record<string, string | null>>;
 /** What a command printed, with the message of its error. */
-type Printed = { text: string; isRefused: boolean };
+type Output = { text: string; isRefused: boolean };
 
 /**
- * A story that is told with named folders, the real command line and the service in this process:
+ * A story with named folders, the real command line and the service in this process:
  * one session whose team changes the context `site`.
  */
 export class Story {
@@ -66,7 +66,7 @@ export class Story {
   }
 
   /** Runs a command in a folder. Its error is a part of what it printed. */
-  async run(folder: string, ...args: string[]): Promise<Printed> {
+  async run(folder: string, ...args: string[]): Promise<Output> {
     await mkdir(this.place(folder), { recursive: true });
     const user = { cwd: this.place(folder), home: this.root };
     try {

@@ -37,8 +37,9 @@ export function combineRecords(inherited: Includes, own: Includes): Includes {
 
 /**
  * The entries that a new version inherits from its base. A path that an entry left out, by its name
- * or by its folder, counts as left out only while the version has the same file as its base. Otherwise the sender changed the
- * file, and the path gets its last contents before this change as its older base.
+ * or by its folder, counts as left out only while the version has the same file as its base.
+ * Otherwise the sender changed the file, and the path gets its last contents before this change as
+ * its older base.
  */
 export const inheritedEntries = (
   entries: Includes,
@@ -86,8 +87,8 @@ const bytesOf = (value: object): number =>
 /**
  * The files that a version leaves out: those of its base and of the request, as far as the version
  * lacks them. The older contents count. A list above the limits names folders instead of files. A
- * folder of the base ends if the version has a file below it and the request does not name it again.
- * Throws `UploadRefusal` if the list is still too large.
+ * folder of the base ends if the version has a file below it and the request does not name it
+ * again. Throws `UploadRefusal` if the list is still too large.
  */
 export function combineLeftOut(
   inherited: LeftOutFiles,

@@ -2,7 +2,7 @@ import { ancestorsOf } from "./paths";
 
 /**
  * Lists of left-out paths: files that a version lacks although nobody deleted them. An entry that
- * ends in `/` is a folder. It stands for each file below it that the version lacks. A long list is
+ * ends in `/` is a folder. It represents each file below it that the version lacks. A long list is
  * shortened by folders, so that no file ever counts as deleted because the list was too long.
  */
 

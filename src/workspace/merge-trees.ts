@@ -13,8 +13,8 @@ export type MergeSides = {
   turn: Tree;
   upload: Tree;
   /**
-   * Paths that the user's folder does not send, and folders of such paths (`left-out-paths.ts`). The
-   * turn's side is taken. Omitted: none.
+   * Paths that the user's folder does not send, and folders of such paths (`left-out-paths.ts`).
+   * The turn's side is taken. Omitted: none.
    */
   leftOut?: ReadonlySet<string>;
   /**

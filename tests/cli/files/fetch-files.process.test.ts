@@ -161,6 +161,7 @@ describe("a conversation", () => {
       folders: [],
       winner: null,
       refused: null,
+      aside: null,
     };
     await perform({ name: "files", argument: "" }, conversation, io);
     await perform({ name: "save", argument: "talk" }, conversation, io);
