@@ -31,7 +31,8 @@ export function hostPathsIn(yaml: string): HostPath[] {
         const node = isMap(entry) ? resolve(entry.get("path", true)) : entry;
         if (!isScalar(node) || !isHostPath(node.value) || !ON_ONE_LINE.has(node.type)) continue;
         const [start, end] = node.range ?? [0, 0];
-        const isWritable = isMap(entry) && entry.get("permission") === "write";
+        const permission = isMap(entry) ? resolve(entry.get("permission", true)) : null;
+        const isWritable = isScalar(permission) && permission.value === "write";
         add(found, { path: node.value, isWritable, range: [start, end] });
       }
     },

@@ -233,22 +233,25 @@ const MAX_NAME_STEM = 56;
 /**
  * A new context for a folder that is not linked: it has the folder's name, unless a context of that
  * name exists. Then the name ends in six random letters. The folder's path would not do, because
- * folders on two computers can have the same path. `base: null` refuses a context that exists.
+ * folders on two computers can have the same path.
  */
 async function newContext(
   directory: string,
   connection: Connection,
   { stderr }: Pick<Io, "stderr">,
-): Promise<{ name: string; base: null }> {
+): Promise<{ name: string }> {
   const stem = contextNameFrom(directory) ?? "project";
-  if ((await readContextIfAny(stem, connection)) === null) return { name: stem, base: null };
+  if ((await readContextIfAny(stem, connection)) === null) return { name: stem };
   const unique = randomBytes(3).toString("hex");
   const name = `${stem.slice(0, MAX_NAME_STEM)}-${unique}`;
   stderr.write(
     `The context ${stem} exists and is not linked to this folder. The folder gets a new context.\n`,
   );
-  return { name: CONTEXT_NAME.test(name) ? name : `project-${unique}`, base: null };
+  return { name: CONTEXT_NAME.test(name) ? name : `project-${unique}` };
 }
+
+/** Stands in a printed command for a folder that only the user knows. */
+export const UNKNOWN_FOLDER = "FOLDER";
 
 /** Prints, for each folder that the team may change, the command that pulls the changes. */
 export function printPullCommands(
@@ -257,9 +260,10 @@ export function printPullCommands(
   connection: Connection,
   { stderr }: Pick<Io, "stderr">,
 ): void {
-  for (const { typed, permission } of folders) {
+  for (const { typed, name, permission } of folders) {
     if (permission !== "write") continue;
-    const words = ["pull", shellArgument(typed), "--session", sessionId, "--turn", String(turn)];
+    const place = typed === UNKNOWN_FOLDER ? [typed, "--name", name] : [shellArgument(typed)];
+    const words = ["pull", ...place, "--session", sessionId, "--turn", String(turn)];
     stderr.write(`pull    ${commandAt(connection, ...words, "--apply")}\n`);
   }
 }

@@ -2,7 +2,9 @@ import { Command, Option } from "commander";
 import { continues, findContinuation, readAttachments } from "../asking/continuation";
 import { ask, askDetached, type AskResult, type AskOptions } from "../asking/ask-team";
 import { readQuestion } from "../asking/question";
-import { printPullCommands, shareFolders, type Sharing } from "../asking/shared-folders";
+import { printPullHints } from "../asking/pull-hints";
+import { shareFolders, type Sharing } from "../asking/shared-folders";
+import { besideStanding } from "../asking/standing-grants";
 import { chooseTeam, namesTeam, type TeamChoice } from "../asking/team-choice";
 import { converse } from "../conversation/interactive";
 import { connect, type Connection, type ConnectionFlags } from "../credentials/connection";
@@ -84,6 +86,11 @@ async function runAsk(words: string[], flags: AskFlags, io: Io): Promise<ExitCod
     flags.detach === undefined;
   const question = isConversation ? null : await readQuestion(words, io);
   if (continues(flags)) return askOn(question, flags, io);
+  if (flags.conflicts !== undefined)
+    throw new CliError(
+      EXIT.config,
+      "--conflicts names the side that wins in the next turn of a session: add --continue or --session.",
+    );
   const asked = { ...toLimits(flags), ...toOverrides(flags) };
   const chosen = await chooseTeam(flags, io);
   const connection = await connect(flags, io);
@@ -146,12 +153,14 @@ async function askOn(question: string | null, flags: AskFlags, io: Io): Promise<
   const another = namesTeam(flags) ? await chooseTeam(flags, io) : null;
   const attachments = another?.attachments ?? (await readAttachments(flags, io));
   const sharing = await share({ team: another ?? TEAM_OF_SESSION, flags }, connection, io);
-  const { folders, grants } = sharing;
+  const requested = flags.with ?? [];
+  const place = { requested, ...continuation };
+  const { folders, grants } = await besideStanding(sharing, place, connection, io);
   const request = another ? sharing.team.request : {};
   const limits = { ...asked, ...grants };
   if (question === null) {
     const team = another ? sharing.team : await chooseTeam({}, io);
-    const shared = { requested: flags.with ?? [], folders, winner: flags.conflicts };
+    const shared = { requested, folders, winner: flags.conflicts };
     const next = { continuation, attachments, ...(another && { teamOfNext: request }) };
     const options = { team, connection, limits, output, ...next };
     return converse({ ...options, ...shared }, io);
@@ -187,10 +196,17 @@ async function askAndPull(
   { flags, folders }: { flags: AskFlags; folders: Sharing["folders"] },
   io: Io,
 ): Promise<ExitCode> {
-  const { place, exitCode } = await (flags.detach ? askDetached(options, io) : ask(options, io));
-  const { sessionId, turn } = place;
+  const { target, context } = options;
+  const asked = flags.detach
+    ? { ...(await askDetached(options, io)), turn: null }
+    : await ask(options, io);
+  const { place, turn, exitCode } = asked;
+  const { sessionId, turn: number } = place;
   // A queued turn has no number yet.
-  if (turn !== null) printPullCommands(folders, { sessionId, turn }, options.context, io);
+  if (number !== null) {
+    const started = { place: { sessionId, turn: number }, turn, folders };
+    await printPullHints({ ...started, isLater: "next" in target }, context, io);
+  }
   return exitCode;
 }
 

@@ -3,7 +3,7 @@ import { toDirectory } from "../contexts/directory";
 import { push, type PushOptions } from "../contexts/push";
 import { connect, type ConnectionFlags } from "../credentials/connection";
 import { plural } from "../../src/describe/figures";
-import { EXIT } from "../exit-codes";
+import { CliError, EXIT } from "../exit-codes";
 import { escapeJson } from "../terminal/sanitize";
 import { toContextName, toSessionReference, toTurn } from "./arguments";
 import { type Register, withConnection } from "./flags";
@@ -77,6 +77,17 @@ const withPullModes = (command: Command): Command =>
     .addOption(new Option("--patch", "print the changes as a patch for `git apply`"))
     .option("--skip-conflicts", "with --apply: skip files in conflict and apply the rest");
 
+/** Throws CliError if an option has no effect without another one. */
+function requireUsedOptions({ turn, session, skipConflicts, apply }: PullFlags): void {
+  if (turn !== undefined && session === undefined)
+    throw new CliError(
+      EXIT.config,
+      "--turn needs --session: name the session of the turn, such as --session last.",
+    );
+  if (skipConflicts && !apply)
+    throw new CliError(EXIT.config, "--skip-conflicts needs --apply. Nothing was written.");
+}
+
 /** `pull`: applies changes from the service to a folder. */
 export const registerPull: Register = (program, { io, end }) => {
   const command = withPullModes(withConnection(new Command("pull")))
@@ -100,6 +111,7 @@ export const registerPull: Register = (program, { io, end }) => {
       "pull files that match these patterns, also files that are left out by default: secrets, settings of package managers (such as .npmrc), files that git ignores here",
     )
     .action(async (folder: string | undefined, flags: PullFlags) => {
+      requireUsedOptions(flags);
       const directory = await toDirectory(io.cwd, folder);
       const connection = await connect(flags, io);
       const session =

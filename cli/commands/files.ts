@@ -71,6 +71,7 @@ const catCommand = ({ io, end }: Parameters<Register>[1]): Command =>
 type Request<Flags> = { reference: string; turn: number | undefined; flags: Flags };
 
 async function list({ reference, turn, flags }: Request<FilesFlags>, io: Io): Promise<ExitCode> {
+  requireSave(flags);
   const context = await connect(flags, io);
   const place = await placeOf({ reference, turn, flags }, context, io);
   const shown = await filesToShow(place, context);
@@ -83,6 +84,14 @@ async function list({ reference, turn, flags }: Request<FilesFlags>, io: Io): Pr
       io.stderr.write(`To save them: ${saveCommand({ reference, turn, flags }, context)}\n`);
   }
   return EXIT.ok;
+}
+
+/** Throws CliError if an option of a save is given without the folder. */
+function requireSave({ save, dryRun, skipConflicts, include }: FilesFlags): void {
+  const given = { "--dry-run": dryRun, "--skip-conflicts": skipConflicts, "--include": include };
+  const [name] = Object.entries(given).find(([, value]) => value !== undefined) ?? [];
+  if (save === undefined && name !== undefined)
+    throw new CliError(EXIT.config, `${name} needs --save: name the folder, such as --save out.`);
 }
 
 async function placeOf(

@@ -46,7 +46,8 @@ export async function applySteps(
 /** 0: first writes and renames, 1: deletions, 2: writes to paths that the deletions unblock. */
 const phaseOf = (step: Step): number =>
   step.action === "delete" ? 1 : step.action === "write" && step.waits ? 2 : 0;
-const inPhaseOrder = (steps: readonly Step[]): Step[] =>
+/** The steps in the order in which they are performed. */
+export const inPhaseOrder = (steps: readonly Step[]): Step[] =>
   steps.toSorted((a, b) => phaseOf(a) - phaseOf(b));
 
 /**

@@ -74,7 +74,7 @@ export async function moveNotice(
   const turns = await turnsOf(session, connection);
   const parents = new Map([...turns.values()].map((entry) => [entry.turn, entry.parent]));
   if (isBasedOn(turn, noted.turn, parents)) return null;
-  return `This pull moves the folder from turn ${noted.turn} to turn ${turn}, which is not based on turn ${noted.turn}. It undoes what turn ${turn} lacks; changes that you have not pushed stay.`;
+  return `This pull moves the folder from turn ${noted.turn} to turn ${turn}, which does not continue turn ${noted.turn}. Files get the state that they have in turn ${turn}, also if this state is older. Changes that you have not pushed stay.`;
 }
 
 /** Whether a turn is based on another turn. `parents`: the parent of each turn. */

@@ -73,3 +73,7 @@ export function withOtherBases(
     if (hashHere(path) === sha256) replaced.set(path, toSide(path, sha256));
   return replaced;
 }
+
+/** Replaces the bases of files of the folder's version that a pull did not take. */
+export const withSkipped = (files: BaseFiles, { skipped = [] }: Note, theirs: Files): BaseFiles =>
+  withOtherBases(files, { bases: skipped, taken: [] }, { theirs, hashHere: () => null });

@@ -1,7 +1,6 @@
 import type { ContextUpload } from "../../src/protocol/api/contexts";
-import type { Connection } from "../credentials/connection";
 import type { Io } from "../io";
-import { refusalWith } from "../service/problem";
+import { refusalWith, type RequestContext } from "../service/problem";
 import { readContextIfAny, type UploadInput, uploadContext } from "./context-client";
 
 /**
@@ -11,7 +10,7 @@ import { readContextIfAny, type UploadInput, uploadContext } from "./context-cli
 export async function uploadOrRecreate(
   name: string,
   input: UploadInput,
-  connection: Connection,
+  connection: RequestContext,
   { stderr }: Pick<Io, "stderr">,
 ): Promise<ContextUpload> {
   try {

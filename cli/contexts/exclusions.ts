@@ -270,7 +270,8 @@ export function warnRunAutomatically(
     );
 }
 
-function firstNamesOf(paths: readonly string[]): string {
+/** The first of these paths, for one line of output. */
+export function firstNamesOf(paths: readonly string[]): string {
   const more = paths.length > MAX_NAMES ? `, and ${paths.length - MAX_NAMES} more` : "";
   return `${paths.slice(0, MAX_NAMES).map(toLine).join(", ")}${more}`;
 }

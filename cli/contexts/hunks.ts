@@ -9,7 +9,7 @@ export type Hunk = {
 };
 
 /** Most line edits for which hunks are computed. Larger changes are taken as a whole. */
-const MAX_EDITS = 5_000;
+export const MAX_EDITS = 5_000;
 /** Unchanged lines around a change. Changes that share such lines are one hunk. */
 const CONTEXT_LINES = 3;
 
@@ -49,7 +49,7 @@ export function withHunks(
 }
 
 /** The lines of a text with their line feeds. The last line may have none. */
-const linesOf = (text: string): string[] => (text === "" ? [] : text.split(/(?<=\n)/));
+export const linesOf = (text: string): string[] => (text === "" ? [] : text.split(/(?<=\n)/));
 
 /** The first line of a hunk, as in a patch. */
 export const hunkTitle = ({ from, to }: Hunk): string =>

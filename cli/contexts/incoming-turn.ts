@@ -11,6 +11,7 @@ import {
   type Files,
   type StateFiles,
   withOtherBases,
+  withSkipped,
 } from "./common-base";
 import { ContextFiles } from "./contents";
 import { sidesOf } from "./context-client";
@@ -22,21 +23,23 @@ import {
   type LinkedFolder,
   localFirst,
 } from "./incoming";
+import { withDonePart } from "./interrupted-pull";
 import { type Note, type NotedTurn, noteOf } from "./note";
-import { settledNote } from "./pending-push";
-import { noteAfterTurn } from "./record";
+import { ownNote } from "./pending-push";
+import { noteAfterTurn, type VersionRecord } from "./record";
 import { sharedEntries } from "./shared-entries";
 import {
-  excludedPathsOf,
+  exclusionTest,
   joinedWith,
   type KnownFiles,
+  unfoldedEntries,
   withLeftOut,
   withSharedTurns,
 } from "./turn-base";
 
 /** Reads the state of a context after a turn, compared with the folder's base. Throws CliError. */
 export async function incomingTurn(
-  { directory, notes }: LinkedFolder,
+  { directory, notes, done }: LinkedFolder,
   requested: RequestedTurn,
   connection: Connection,
 ): Promise<IncomingChanges> {
@@ -44,7 +47,7 @@ export async function incomingTurn(
   const found = await changesOf(requested, notes.linked, connection);
   const link = { server: connection.server, name: found.context };
   const stored = noteOf(notes, link);
-  const own = stored && (await settledNote(stored, connection));
+  const own = await ownNote({ directory, notes }, link, connection);
   const reads = new ContextFiles(found.context, connection);
   const state = await reads.stateOf({ session, turn }, found);
   if (state === null)
@@ -53,12 +56,12 @@ export async function incomingTurn(
       `The service no longer has version ${found.base_version} of ${found.context}, which turn ${turn} is based on.`,
     );
   const reading = { directory, reads, state, session };
-  const base = own === null ? await assumedBase(directory, state) : await baseOf(own, reading);
+  const noted = own === null ? await assumedBase(directory, state) : await baseOf(own, reading);
+  const base = withDonePart(noted, done, state.files);
   // Files that another folder only excludes are not deleted here.
   for (const path of await unseenPaths(base, { session, turn }, reading)) base.delete(path);
-  const entries = (await reads.version(state.version))?.includes ?? [];
   const turnPlace = { session, turn, version: state.version };
-  const includes = { entries, files: state.versionFiles };
+  const includes = await recordOfVersion(base, reading);
   const baseHash = (file: string): string | null => base.get(file)?.hash ?? null;
   const isPushed = own === null ? () => false : await laterThan(state, own, { reads, session });
   return {
@@ -79,10 +82,21 @@ export async function incomingTurn(
         baseOf: baseHash,
         changed: remainder.changed,
         isPushed,
+        hashOf: (file) => state.files.get(file)?.hash ?? null,
       }),
     link,
+    done,
+    words: ["--name", found.context, "--session", session, "--turn", String(turn)],
     notice: own && (await moveNotice(own, requested, connection)),
   };
+}
+
+/** The record of the version of the turn. */
+async function recordOfVersion(base: BaseFiles, { reads, state }: Reading): Promise<VersionRecord> {
+  const files = state.versionFiles;
+  const version = await reads.version(state.version);
+  const known = { files, known: base.keys() };
+  return { entries: version ? await unfoldedEntries(reads, version, known) : [], files };
 }
 
 type Reading = { directory: string; reads: ContextFiles; state: StateFiles; session: string };
@@ -100,9 +114,8 @@ async function unseenPaths(
   const ofTurn = await reads.version(state.version);
   if (ofTurn === null) return [];
   const sentBefore = new Map(ofTurn.left_out?.map(({ path, sha256 }) => [path, sha256]));
-  const absent = [...excludedPathsOf(ofTurn)].filter((path) => {
+  const absent = [...base.keys()].filter(exclusionTest(ofTurn)).filter((path) => {
     const side = base.get(path);
-    if (side === undefined) return false;
     const made = state.files.get(path);
     if (made === undefined) return true;
     return made.hash !== side?.hash && side?.hash === sentBefore.get(path);
@@ -110,8 +123,7 @@ async function unseenPaths(
   if (absent.length === 0) return [];
   const version = (await reads.firstVersion(session, turn)) ?? state.version;
   const first = await reads.version(version);
-  const leftOut = first ? excludedPathsOf(first) : new Set();
-  return absent.filter((path) => leftOut.has(path));
+  return first ? absent.filter(exclusionTest(first)) : [];
 }
 
 /** The base of a linked folder. */
@@ -161,14 +173,20 @@ async function filesOfVersion(
   context: Context,
   { reads, state, session }: Omit<Reading, "directory">,
 ): Promise<BaseFiles> {
-  const files: BaseFiles = new Map(sidesOf(context));
-  for (const file of context.version === note.version ? (note.without ?? []) : [])
-    files.delete(file);
+  const files = filesHere(note, context, state.files);
   const ofTurn = await reads.version(state.version);
   if (ofTurn === null || ofTurn.version === context.version) return files;
   const entries = sharedEntries(note, context, ofTurn);
   const ofOthers = entries.filter((entry) => entry.session !== session);
   return withSharedTurns(reads, { context, files }, ofOthers);
+}
+
+/** The files of a version, as far as the folder has them. */
+function filesHere(note: Note, context: Context, theirs: Files): BaseFiles {
+  const files: BaseFiles = new Map(sidesOf(context));
+  if (context.version !== note.version) return files;
+  for (const file of note.without ?? []) files.delete(file);
+  return withSkipped(files, note, theirs);
 }
 
 /** Whether the folder's version has a later state of a file than a turn. */

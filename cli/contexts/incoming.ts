@@ -2,6 +2,7 @@ import path from "node:path";
 import type { BaseFiles, Files } from "./common-base";
 import type { ContentFetcher } from "./context-client";
 import { inspect } from "./directory";
+import type { DonePart } from "./interrupted-pull";
 import type { FolderNotes, Link, Note, TakenFile } from "./note";
 import type { Remainder } from "./record";
 import { hashOf, readPlainFile } from "./scan";
@@ -18,23 +19,27 @@ export type IncomingChanges = {
   base: ContentFetcher;
   /** The folder's note of the context as it was stored before the pull; `null` if it had none. */
   noteBefore: Note | null;
-  /** The folder's note of the context after the pull; `null` if the pull is not recorded. */
-  noteAfter: (result: PullResult) => Note | null;
+  /** The folder's note of the context after the pull. `here`: hashes of files that were kept. */
+  noteAfter: (result: PullResult, here: ReadonlyMap<string, string>) => Note;
   /** The context. */
   link: Link;
+  /** What an interrupted pull of the folder has already done; `null` if nothing. */
+  done: DonePart | null;
+  /** The words of the command that pulls these changes again, without the folder. */
+  words: readonly string[];
   /** Printed before the plan; `null` if there is nothing to report. */
   notice: string | null;
 };
 /** What a pull left over, and the paths that it changed. */
 export type PullResult = Remainder & { changed: readonly string[] };
 
-/** A local folder and its notes. */
-export type LinkedFolder = { directory: string; notes: FolderNotes };
+/** A local folder and its notes. `done`: what an interrupted pull has done; `null` if nothing. */
+export type LinkedFolder = { directory: string; notes: FolderNotes; done: DonePart | null };
 
 /** The hashes of the folder's files at these paths; no entry if there is no plain file. */
 export async function hashesHere(
   directory: string,
-  taken: readonly TakenFile[],
+  taken: readonly Pick<TakenFile, "path">[],
 ): Promise<Map<string, string>> {
   const hashes = new Map<string, string>();
   for (const { path } of taken) {

@@ -12,6 +12,18 @@ const TakenFileSchema = z.object({ path: z.string(), sha256: z.string() });
 export type TakenFile = z.infer<typeof TakenFileSchema>;
 
 /**
+ * A file of the folder's version that a pull of this version did not take. `sha256`: the hash of
+ * the base that the folder's file has instead. `here`: the hash of the folder's file at that time.
+ * `null`: there was no file.
+ */
+const SkippedFileSchema = z.object({
+  path: z.string(),
+  sha256: z.string().nullable(),
+  here: z.string().nullable(),
+});
+export type SkippedFile = z.infer<typeof SkippedFileSchema>;
+
+/**
  * The turn of one session that the folder has pulled last.
  *
  * - `since`: the newest version of the folder that does not contain the turn's state. Omitted:
@@ -51,17 +63,19 @@ const PendingPushSchema = z.object({
  *
  * - `without`: files of that version that the pull excluded.
  * - `earlier`: versions that the folder was based on before, oldest first.
- * - `taken`: files of a newer version that were taken partly, while the folder stays at `version`.
+ * - `taken`: files of that version that were taken partly. Each of them is also in `skipped`.
+ * - `skipped`: files of that version that the pull did not take.
  * - `includes`: pulled turns, one entry per session. The entry that was written last is the last.
  * - `pending`: the push that was sent last. Omitted: its version is noted.
  */
-const NoteSchema = z.object({
+export const NoteSchema = z.object({
   server: z.string(),
   name: ContextNameSchema,
   version: VersionIdSchema,
   without: z.array(z.string()).optional(),
   earlier: z.array(VersionIdSchema).optional(),
   taken: z.array(TakenFileSchema).optional(),
+  skipped: z.array(SkippedFileSchema).optional(),
   includes: z.array(NotedTurnSchema).optional(),
   pending: PendingPushSchema.optional(),
 });
@@ -92,7 +106,8 @@ const isOf =
 export const noteOf = ({ linked, others }: FolderNotes, link: Link): Note | null =>
   [linked ?? [], others].flat().find(isOf(link)) ?? null;
 
-const folderOf = (directory: string): string => path.join(directory, ".massgen-edge");
+/** The folder with the notes of this program. */
+export const folderOf = (directory: string): string => path.join(directory, ".massgen-edge");
 const noteFile = (directory: string): string => path.join(folderOf(directory), "context.json");
 
 /** Reads the note of the linked context; `null` if there is none. Throws CliError. */
@@ -142,8 +157,11 @@ export const sameNote = (a: Note | null, b: Note | null): boolean =>
 
 const isEmptyList = (value: unknown): boolean => Array.isArray(value) && value.length === 0;
 
-/** A `.gitignore` that already exists is kept, because the user may have changed it. */
-async function hideFromGit(folder: string): Promise<void> {
+/**
+ * Hides a folder from git. A `.gitignore` that already exists is kept, because the user may have
+ * changed it.
+ */
+export async function hideFromGit(folder: string): Promise<void> {
   try {
     await mkdir(folder, { recursive: true });
     await writeFile(path.join(folder, ".gitignore"), "*\n", { flag: "wx" });

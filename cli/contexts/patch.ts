@@ -1,9 +1,10 @@
-import { formatPatch, structuredPatch } from "diff";
+import { formatPatch, structuredPatch, type StructuredPatchHunk } from "diff";
 import { EXIT, type ExitCode } from "../exit-codes";
 import type { Io } from "../io";
 import { spellOut, toLine } from "../terminal/sanitize";
 import type { ContentFetcher } from "./context-client";
 import { refusalOf } from "./directory";
+import { linesOf, MAX_EDITS } from "./hunks";
 import type { IncomingChanges } from "./incoming";
 import { type Exclusion, printPullExclusions } from "./exclusions";
 import type { PullFilter } from "./path-filter";
@@ -79,16 +80,48 @@ export function textOf(contents: Contents): string | null {
 
 const modeOf = (contents: Contents): string => (contents?.executable ? "100755" : "100644");
 
+/**
+ * The hunk that replaces all lines. The time for smaller hunks grows with the square of the edits.
+ */
+function replacement(before: string, after: string): StructuredPatchHunk {
+  const [removed, added] = [patchLines("-", before), patchLines("+", after)];
+  const count = (lines: readonly string[]) => lines.filter((line) => !line.startsWith("\\")).length;
+  return {
+    oldStart: 1,
+    oldLines: count(removed),
+    newStart: 1,
+    newLines: count(added),
+    lines: [...removed, ...added],
+  };
+}
+
+const patchLines = (sign: "-" | "+", text: string): string[] =>
+  linesOf(text).flatMap((line) =>
+    line.endsWith("\n")
+      ? [sign + line.slice(0, -1)]
+      : [sign + line, "\\ No newline at end of file"],
+  );
+
 /** A change in the format of `git apply`; `null` if one side is not text. */
 export function patchOf(path: string, before: Contents, after: Contents): string | null {
   const [oldText, newText] = [textOf(before), textOf(after)];
   if (oldText === null || newText === null) return null;
   const from = before === null ? "/dev/null" : `a/${path}`;
   const to = after === null ? "/dev/null" : `b/${path}`;
-  const patch = structuredPatch(from, to, oldText, newText, undefined, undefined, { context: 3 });
+  const hunks = structuredPatch(from, to, oldText, newText, undefined, undefined, {
+    context: 3,
+    maxEditLength: MAX_EDITS,
+  })?.hunks ?? [replacement(oldText, newText)];
+  const headers = {
+    oldFileName: from,
+    newFileName: to,
+    oldHeader: undefined,
+    newHeader: undefined,
+  };
   const isModeChanged = before !== null && after !== null && before.executable !== after.executable;
   return formatPatch({
-    ...patch,
+    ...headers,
+    hunks,
     isGit: true,
     ...(before === null ? { isCreate: true, newMode: modeOf(after) } : {}),
     ...(after === null ? { isDelete: true, oldMode: modeOf(before) } : {}),

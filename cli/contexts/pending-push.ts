@@ -1,9 +1,16 @@
 import { createHash } from "node:crypto";
+import { rm } from "node:fs/promises";
+import path from "node:path";
+import * as z from "zod";
+import { ContextNameSchema } from "../../src/protocol/api/contexts";
 import type { Connection } from "../credentials/connection";
 import { readContextIfAny, sidesOf } from "./context-client";
-import type { Note } from "./note";
+import { readTextFile } from "../local-files";
+import { parseJson } from "../service/schema";
+import { type FolderNotes, folderOf, hideFromGit, type Link, type Note, noteOf } from "./note";
 import { type LeftOutBySession, noteAfterPush } from "./record";
 import type { LocalFile } from "./scan";
+import { writeWhole } from "./write-files";
 
 /** Identifies the files of a version: a hash of their paths, contents and executable bits. */
 function treeHashOf(files: Iterable<readonly [string, Pick<LocalFile, "hash" | "executable">]>) {
@@ -30,10 +37,7 @@ export const withPending = (note: Note, { files, leftOut }: PushedFiles): Note =
  * folder that pushed the same files, so the turns of the note count as later. If others have pushed
  * since, the version is not found. Throws CliError.
  */
-export async function settledNote(
-  { pending, ...note }: Note,
-  connection: Connection,
-): Promise<Note> {
+async function settledNote({ pending, ...note }: Note, connection: Connection): Promise<Note> {
   const unsettled = pending ? { ...note, pending } : note;
   if (pending?.base !== note.version) return unsettled;
   const newest = await readContextIfAny(note.name, connection);
@@ -42,4 +46,51 @@ export async function settledNote(
   const upload = { version: newest.version, status: "unchanged" } as const;
   const leftOut = new Map(pending.left_out.map(({ session, paths }) => [session, paths]));
   return noteAfterPush(note, { link: note, upload, leftOut, sent: note });
+}
+
+/** The first push of a folder to a context, whose version is not noted yet. */
+const FirstPushSchema = z.object({
+  server: z.string(),
+  name: ContextNameSchema,
+  tree: z.string(),
+});
+
+const firstPushFile = (directory: string): string =>
+  path.join(folderOf(directory), "first-push.json");
+
+/**
+ * Writes down the first push of a folder to a context, before it is sent. There is no note yet that
+ * could have it. Throws CliError.
+ */
+export async function writeFirstPush(
+  directory: string,
+  { server, name }: Link,
+  files: readonly LocalFile[],
+): Promise<void> {
+  const push = { server, name, tree: treeHashOf(files.map((file) => [file.path, file])) };
+  await writeWhole(firstPushFile(directory), Buffer.from(`${JSON.stringify(push)}\n`), false);
+  await hideFromGit(folderOf(directory));
+}
+
+/** Removes what `writeFirstPush` wrote, once the folder has a note of the context. */
+export const forgetFirstPush = (directory: string): Promise<void> =>
+  rm(firstPushFile(directory), { force: true }).catch(() => undefined);
+
+/**
+ * The folder's note of a context, with the version of a push that ended before it was noted. A
+ * first push counts as done if the newest version has its files. `null`: no note. Throws CliError.
+ */
+export async function ownNote(
+  { directory, notes }: { directory: string; notes: FolderNotes },
+  link: Link,
+  connection: Connection,
+): Promise<Note | null> {
+  const stored = noteOf(notes, link);
+  if (stored) return settledNote(stored, connection);
+  const text = await readTextFile(firstPushFile(directory), { fileKind: "note of the first push" });
+  const { data } = FirstPushSchema.safeParse(text === null ? null : parseJson(text));
+  if (data?.server !== link.server || data.name !== link.name) return null;
+  const newest = await readContextIfAny(link.name, connection);
+  const isFound = newest && treeHashOf(sidesOf(newest)) === data.tree;
+  return isFound ? { ...link, version: newest.version } : null;
 }

@@ -1,21 +1,34 @@
 import { CliError, EXIT } from "../exit-codes";
-import type { IncomingChanges, PullResult } from "./incoming";
+import { hashesHere, type IncomingChanges, type PullResult } from "./incoming";
+import { applySteps } from "./apply";
+import type { ContentFetcher } from "./context-client";
+import { forgetPull, writePlannedPull } from "./interrupted-pull";
 import { noteOf, readNotes, sameNote, writeNote } from "./note";
-import type { Change } from "./three-way";
+import { forgetFirstPush } from "./pending-push";
+import type { Change, Step } from "./three-way";
+
+type Application = { steps: readonly Step[]; result: PullResult; fetch: ContentFetcher };
 
 /**
- * Writes the folder's note after a pull. The folder stays linked to its context. Throws CliError,
- * also if another command has changed the note since the pull read it.
+ * Performs the steps of a pull, and writes the folder's note. The folder stays linked to its
+ * context. Throws CliError, also if another command has changed the note since the pull read it.
  */
-export async function noteResult(
+export async function applyAndNote(
   { directory, incoming }: { directory: string; incoming: IncomingChanges },
-  result: PullResult,
-): Promise<void> {
-  const { noteBefore, link } = incoming;
-  if (!sameNote(noteOf(await readNotes(directory), link), noteBefore))
+  { steps, result, fetch }: Application,
+): Promise<Awaited<ReturnType<typeof applySteps>>> {
+  const { noteBefore: before, link, done, words } = incoming;
+  const left = [...result.kept.map((path) => ({ path })), ...result.taken];
+  const planned = incoming.noteAfter(result, await hashesHere(directory, left));
+  await writePlannedPull(directory, { before, after: planned, words: [...words], steps, done });
+  const counts = await applySteps(directory, steps, fetch);
+  if (!sameNote(noteOf(await readNotes(directory), link), before))
     throw new CliError(EXIT.config, CHANGED_NOTE);
-  const note = incoming.noteAfter(result);
-  if (note !== null) await writeNote(directory, note, { links: false });
+  const note = incoming.noteAfter(result, await hashesHere(directory, left));
+  await writeNote(directory, note, { links: false });
+  await forgetPull(directory);
+  if (before === null) await forgetFirstPush(directory);
+  return counts;
 }
 
 const CHANGED_NOTE =

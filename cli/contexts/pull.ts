@@ -2,17 +2,17 @@ import type { Connection } from "../credentials/connection";
 import { CliError, EXIT, type ExitCode } from "../exit-codes";
 import { commandAt } from "../invocation";
 import type { Io } from "../io";
-import { applySteps } from "./apply";
 import type { IncomingChanges } from "./incoming";
 import { incomingTurn } from "./incoming-turn";
 import { incomingVersion } from "./incoming-version";
+import { settlePull } from "./interrupted-pull";
 import { readNotes } from "./note";
 import { printPullExclusions, warnRunAutomatically } from "./exclusions";
 import { printPatch } from "./patch";
 import { PullFilter } from "./path-filter";
 import { planOf } from "./plan";
 import { planSummary, printSteps, resultSummary, writtenPaths } from "./pull-lines";
-import { noteResult, pathsOf } from "./pull-result";
+import { applyAndNote, pathsOf } from "./pull-result";
 import { requireTerminal, review } from "./review";
 
 export type PullOptions = {
@@ -65,7 +65,6 @@ export async function pull(
       );
     return conflicts.length > 0 ? EXIT.config : EXIT.ok;
   }
-  const counts = await applySteps(directory, steps, incoming.theirs);
   const applied = steps.filter((step) => step.action !== "conflict");
   const result = {
     kept: pathsOf(conflicts, plan.triples),
@@ -73,7 +72,8 @@ export async function pull(
     taken: [],
     changed: pathsOf(applied, plan.triples),
   };
-  await noteResult({ directory, incoming }, result);
+  const applying = { steps, result, fetch: incoming.theirs };
+  const counts = await applyAndNote({ directory, incoming }, applying);
   world.stderr.write(`${incoming.sourceName}: ${resultSummary(counts, conflicts.length)}.\n`);
   return conflicts.length > 0 ? EXIT.config : EXIT.ok;
 }
@@ -87,7 +87,8 @@ async function incomingOf(
   { session, turn = 1, name }: PullOptions,
   connection: Connection,
 ): Promise<IncomingChanges> {
-  const folder = { directory, notes: await readNotes(directory) };
+  const done = await settlePull(directory);
+  const folder = { directory, notes: await readNotes(directory), done };
   return session === undefined
     ? incomingVersion(folder, name, connection)
     : incomingTurn(folder, { session, turn, name }, connection);

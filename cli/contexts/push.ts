@@ -2,13 +2,16 @@ import { contextNameFrom, type ContextUpload } from "../../src/protocol/api/cont
 import type { Connection } from "../credentials/connection";
 import { plural } from "../../src/describe/figures";
 import { CliError, EXIT } from "../exit-codes";
+import { commandAt, shellArgument } from "../invocation";
 import type { Io } from "../io";
 import { canRedraw } from "../terminal/output";
 import { toLine } from "../terminal/sanitize";
+import { readContextIfAny } from "./context-client";
 import { uploadOrRecreate } from "./erased-context";
-import { printExclusions } from "./exclusions";
+import { firstNamesOf, printExclusions } from "./exclusions";
+import { type DonePart, forgetPull, settlePull } from "./interrupted-pull";
 import { type Link, type Note, noteOf, readNotes, writeNote } from "./note";
-import { settledNote, withPending } from "./pending-push";
+import { forgetFirstPush, ownNote, withPending, writeFirstPush } from "./pending-push";
 import { recordOf } from "./push-record";
 import { noteAfterPush } from "./record";
 import { type Scan, scan } from "./scan";
@@ -20,8 +23,6 @@ export type PushOptions = {
   dryRun?: true;
   /** Whether a folder without files may be pushed. */
   allowEmpty?: boolean;
-  /** Base of a folder without a note. `null`: the context must be new. Omitted: not checked. */
-  base?: null;
 };
 type World = Pick<Io, "stdout" | "stderr" | "env">;
 
@@ -35,6 +36,7 @@ export async function push(
   connection: Connection,
   world: World,
 ): Promise<ContextUpload | null> {
+  const interrupted = options.dryRun ? null : await settlePull(directory);
   const notes = await readNotes(directory);
   const name = options.name ?? notes.linked?.name ?? nameOf(directory);
   const link = { server: connection.server, name };
@@ -49,31 +51,63 @@ export async function push(
   }
   if (scanned.files.length === 0 && !options.allowEmpty)
     throw new CliError(EXIT.config, `${directory} has no files to push.`);
-  const stored = noteOf(notes, link);
-  const note = stored && (await settledNote(stored, connection));
+  if (!options.force) requireWholePull(directory, interrupted, connection);
+  const own = await ownNote({ directory, notes }, link, connection);
+  const newest = options.force ? await readContextIfAny(name, connection) : null;
+  const replaced = newest?.version === own?.version ? null : newest;
   const record = await recordOf(
-    { directory, note, name, scanned, include: options.include ?? [] },
+    { directory, note: own, replaced, name, scanned, include: options.include ?? [] },
     connection,
   );
+  if (!options.force) requireMerged(record.unmerged);
+  const { note } = record;
   for (const session of record.unsent) world.stderr.write(`${unsentWarning(session)}\n`);
-  const base = options.force ? undefined : (note?.version ?? options.base);
+  // Without a note, the folder and an existing context have nothing in common. A forced push sends
+  // no base, because its files do not contain the turns that the replaced version contains.
+  const base = replaced ? undefined : (note?.version ?? null);
   const line = progressLine(world);
   const input = {
     files: record.files,
     base,
     includes: record.includes,
-    leftOut: base === undefined ? [] : record.leftOutFiles,
+    leftOut: record.leftOutFiles,
     onProgress: line.show,
   };
-  const sent = note && withPending(note, record);
-  if (sent) await writeNote(directory, sent, { links: false });
-  const upload = await uploadOrRecreate(name, input, connection, world).finally(line.clear);
+  if (note) await writeNote(directory, withPending(note, record), { links: false });
+  else await writeFirstPush(directory, link, record.files);
+  const context = { ...connection, push: { directory, name, isLinked: note !== null } };
+  const upload = await uploadOrRecreate(name, input, context, world).finally(line.clear);
   // another command may have changed the note meanwhile
   const before = noteOf(await readNotes(directory), link) ?? note;
   const { leftOut } = record;
   await writeNote(directory, noteAfterPush(before, { link, upload, leftOut, sent: note }));
+  if (noteOf(notes, link) === null) await forgetFirstPush(directory);
+  if (interrupted) await forgetPull(directory);
   printLinkChange(notes.linked, link, world);
   return upload;
+}
+
+/** Throws CliError if a pull was interrupted: its files would count as changed by the user. */
+function requireWholePull(
+  directory: string,
+  interrupted: DonePart | null,
+  connection: Connection,
+): void {
+  if (interrupted === null) return;
+  const words = [shellArgument(directory), ...interrupted.words, "--apply"];
+  throw new CliError(
+    EXIT.config,
+    `Nothing was sent: the last pull of this folder was interrupted. Complete it first: ${commandAt(connection, "pull", ...words)}`,
+  );
+}
+
+/** Throws CliError if the push would replace files that a pull skipped. */
+function requireMerged(unmerged: readonly string[]): void {
+  if (unmerged.length === 0) return;
+  throw new CliError(
+    EXIT.config,
+    `Nothing was sent. A pull skipped these files of the newest version, and you have not changed them since: ${firstNamesOf(unmerged)}\nMerge them, then push again. To replace them by yours, push with --force.`,
+  );
 }
 
 function printLinkChange(linked: Note | null, link: Link, { stderr }: World): void {

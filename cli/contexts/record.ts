@@ -1,7 +1,8 @@
 import type { ContextUpload, IncludedTurn } from "../../src/protocol/api/contexts";
 import { RECORD_LIMITS } from "../../src/protocol/context-limits";
+import { foldedList } from "../../src/workspace/left-out-paths";
 import { type Files, versionsOf } from "./common-base";
-import type { Link, Note, NotedTurn, TakenFile } from "./note";
+import type { Link, Note, NotedTurn, SkippedFile, TakenFile } from "./note";
 
 /** What push and pull write into the folder's note, and what push sends from it. Pure. */
 
@@ -23,8 +24,11 @@ export type Remainder = {
 
 const isComplete = ({ kept, taken }: Remainder): boolean => kept.length + taken.length === 0;
 
-/** Makes `version` the folder's version, and the old version an earlier one. */
-const movedTo = (note: Note, version: string): Note => ({
+/**
+ * Makes `version` the folder's version, and the old version an earlier one. The folder has all of
+ * the new version.
+ */
+const movedTo = ({ taken: _, skipped: __, ...note }: Note, version: string): Note => ({
   ...note,
   version,
   earlier: versionsOf(note)
@@ -40,7 +44,7 @@ const movedTo = (note: Note, version: string): Note => ({
  */
 export function noteAfterTurn(
   note: Note | null,
-  { link, turn, remainder, baseOf, changed, isPushed }: TurnPull,
+  { link, turn, remainder, baseOf, changed, isPushed, hashOf }: TurnPull,
 ): Note {
   const { version } = turn;
   const before: Note = note ?? { ...link, version };
@@ -53,7 +57,7 @@ export function noteAfterTurn(
     : [...new Set(absent)].sort();
   const after = moves
     ? { ...movedTo(before, version), without: [...remainder.excluded] }
-    : { ...before, without };
+    : { ...before, without, skipped: skippedAfter(before, { version, arrived, hashOf }) };
   const paths = [
     ...remainder.kept,
     ...remainder.excluded,
@@ -89,28 +93,66 @@ export type TurnPull = {
   changed: readonly string[];
   /** Whether the folder's version has a later state of a file than the turn. */
   isPushed: (path: string) => boolean;
+  /** The hash of a file in the turn's state; `null` if it has no such file. */
+  hashOf: (path: string) => string | null;
 };
+
+/**
+ * The skipped files of the folder's version after a pull of a turn. A turn of this version contains
+ * the version's file. After a turn of an older version, the user has not merged the file yet.
+ */
+const skippedAfter = (
+  note: Note,
+  {
+    version,
+    arrived,
+    hashOf,
+  }: { version: string; arrived: ReadonlySet<string> } & Pick<TurnPull, "hashOf">,
+): SkippedFile[] =>
+  (note.skipped ?? []).flatMap((file) => {
+    if (!arrived.has(file.path)) return [file];
+    return version < note.version ? [{ ...file, here: hashOf(file.path) }] : [];
+  });
 
 /** The record of a version, and the version's files. */
 export type VersionRecord = { entries: readonly IncludedTurn[]; files: Files };
 
 /**
- * The note after a version was pulled. An incomplete pull does not change the folder's version. So
- * the next pull offers the rest again, and a push is refused until then.
+ * The note after a version was pulled. A file that the pull did not take keeps its base. A push is
+ * refused until the user has changed it, because it would replace a file that the folder has never
+ * had.
  */
 export function noteAfterVersion(
   note: Note | null,
-  { link, version, record, remainder, baseOf }: VersionPull,
-): Note | null {
-  if (!isComplete(remainder))
-    return note === null || remainder.taken.length === 0
-      ? note
-      : { ...note, taken: [...remainder.taken] };
+  { link, version, record, remainder, here, baseOf }: VersionPull,
+): Note {
   const before: Note = note ?? { ...link, version };
-  const withExcluded = { ...record, excluded: remainder.excluded, baseOf };
-  const entries = adoptEntries(before.includes ?? [], note, withExcluded, version);
-  const { taken: _, ...rest } = movedTo(before, version);
-  return { ...rest, without: [...remainder.excluded], includes: newest(entries) };
+  const left = [...remainder.kept, ...remainder.taken.map(({ path }) => path)];
+  const excluded = [...remainder.excluded, ...left];
+  const entries = adoptEntries(
+    before.includes ?? [],
+    note,
+    { ...record, excluded, baseOf },
+    version,
+  );
+  // The version was skipped before: the user may have merged the file since.
+  const again = note?.version === version ? (note.skipped ?? []) : [];
+  const hereBefore = new Map(again.map(({ path, here: hash }) => [path, hash]));
+  const toSkipped = (path: string): SkippedFile => {
+    const hash = hereBefore.get(path);
+    return {
+      path,
+      sha256: baseOf(path),
+      here: hash === undefined ? (here.get(path) ?? null) : hash,
+    };
+  };
+  return {
+    ...movedTo(before, version),
+    without: [...remainder.excluded],
+    taken: [...remainder.taken],
+    skipped: [...new Set(left)].sort().map(toSkipped),
+    includes: newest(entries),
+  };
 }
 
 export type VersionPull = {
@@ -118,6 +160,8 @@ export type VersionPull = {
   version: string;
   record: VersionRecord;
   remainder: Remainder;
+  /** The hashes of the folder's files that the pull did not take. */
+  here: ReadonlyMap<string, string>;
   /** The hash of a file that the folder had in common with the service; `null` if none. */
   baseOf: (path: string) => string | null;
 };
@@ -185,6 +229,22 @@ function adoptEntry(
 const newest = (entries: readonly NotedTurn[]): NotedTurn[] =>
   entries.slice(-RECORD_LIMITS.entries);
 
+/**
+ * The folder's entry of a session, once the user has merged files of the folder's version that a
+ * pull skipped. If the version contains the turn, the merged file contains the turn's file as far
+ * as the version's file does. `ofVersion`: the entry in the version's record.
+ */
+export function withMerged(
+  entry: NotedTurn,
+  merged: ReadonlySet<string>,
+  ofVersion: IncludedTurn | undefined,
+): NotedTurn {
+  if (merged.size === 0 || ofVersion === undefined || ofVersion.turn < entry.turn) return entry;
+  const others = (entry.bases ?? []).filter(({ path }) => !merged.has(path));
+  const inherited = (ofVersion.bases ?? []).filter(({ path }) => merged.has(path));
+  return { ...entry, bases: [...others, ...inherited] };
+}
+
 /** The files of a push: the hash of each pushed file by path. */
 export type PushedHashes = ReadonlyMap<string, string>;
 
@@ -212,36 +272,62 @@ export function leftOutPaths(
 export const basesOf = ({ bases = [] }: NotedTurn): string[] => bases.map(({ path }) => path);
 
 /**
- * The entry that push sends. A partly taken file that still has the written contents is sent as
- * left out. `null` if a list is longer than the service accepts.
+ * The entries that push sends: the newest ones that fit into the service's limits. Long lists of
+ * left-out files are shortened by folders.
  */
-export function sentEntry(
+export function sentEntries(
+  entries: readonly NotedTurn[],
+  leftOut: LeftOutBySession,
+  pushed: PushedHashes,
+): IncludedTurn[] {
+  const sent = (maxBytes: number) =>
+    entries.slice(-RECORD_LIMITS.entries).flatMap((entry) => {
+      const paths = leftOut.get(entry.session) ?? [];
+      return sentEntry(entry, { paths, maxBytes }, pushed) ?? [];
+    });
+  const whole = sent(RECORD_LIMITS.bytes / 2);
+  if (bytesOf(whole) <= RECORD_LIMITS.bytes) return whole;
+  return fittingEntries(sent(RECORD_LIMITS.bytes / 2 / entries.length));
+}
+
+const bytesOf = (value: object): number => Buffer.byteLength(JSON.stringify(value));
+
+/**
+ * The entry that push sends. A partly taken file that still has the written contents is sent as
+ * left out. `maxBytes`: above this size, folders replace the left-out files. `null` if a list is
+ * longer than the service accepts.
+ */
+function sentEntry(
   entry: NotedTurn,
-  leftOut: readonly string[],
+  { paths, maxBytes }: { paths: readonly string[]; maxBytes: number },
   pushed: PushedHashes,
 ): IncludedTurn | null {
   const untouched = (entry.taken ?? [])
     .filter(({ path, sha256 }) => pushed.get(path) === sha256)
     .map(({ path }) => path);
-  const allLeftOut = [...new Set([...leftOut, ...untouched])].sort();
-  const excluded = new Set(allLeftOut);
+  const excluded = new Set([...paths, ...untouched]);
   const bases = (entry.bases ?? []).filter(({ path }) => !excluded.has(path));
-  if (Math.max(allLeftOut.length, bases.length) > RECORD_LIMITS.paths) return null;
+  const fits = (list: readonly string[]) =>
+    list.length + untouched.length <= RECORD_LIMITS.paths && bytesOf(list) <= maxBytes;
+  const folded = foldedList(paths, { sent: pushed.keys(), fits });
+  const leftOut = [...new Set([...folded, ...untouched])].sort();
+  if (Math.max(leftOut.length, bases.length) > RECORD_LIMITS.paths) return null;
   return {
     session: entry.session,
     turn: entry.turn,
-    ...(allLeftOut.length > 0 ? { left_out: allLeftOut } : {}),
+    ...(leftOut.length > 0 ? { left_out: leftOut } : {}),
     ...(bases.length > 0 ? { bases } : {}),
   };
 }
 
 /** The newest entries that fit into the service's limit of a whole record. */
-export function fittingEntries(entries: readonly IncludedTurn[]): IncludedTurn[] {
+function fittingEntries(entries: readonly IncludedTurn[]): IncludedTurn[] {
   const fitting: IncludedTurn[] = [];
   let bytes = 2;
-  for (const entry of entries.slice(-RECORD_LIMITS.entries).toReversed()) {
-    bytes += Buffer.byteLength(JSON.stringify(entry)) + 1;
-    if (bytes > RECORD_LIMITS.bytes) break;
+  for (const entry of entries.toReversed()) {
+    const added = bytesOf(entry) + 1;
+    if (bytes + added > RECORD_LIMITS.bytes) continue;
+    bytes += added;
     fitting.unshift(entry);
   }
   return fitting;
@@ -256,7 +342,7 @@ export function fittingEntries(entries: readonly IncludedTurn[]): IncludedTurn[]
 export function noteAfterPush(note: Note | null, { link, upload, leftOut, sent }: PushInput): Note {
   if (note === null) return { ...link, version: upload.version };
   const isOfOthers = upload.status === "unchanged" && upload.version !== note.version;
-  const { taken: _, without: __, pending: ___, ...rest } = movedTo(note, upload.version);
+  const { without: _, pending: __, ...rest } = movedTo(note, upload.version);
   const sentEntries = new Set(sent?.includes?.map((entry) => JSON.stringify(entry)));
   return {
     ...rest,

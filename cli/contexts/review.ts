@@ -5,14 +5,14 @@ import { CliError, EXIT, type ExitCode } from "../exit-codes";
 import { type Io, isInteractive } from "../io";
 import { askChoice, type Choice } from "../terminal/prompts";
 import { toLine } from "../terminal/sanitize";
-import { applySteps } from "./apply";
+import type { ContentFetcher } from "./context-client";
 import { printPullExclusions, warnRunAutomatically } from "./exclusions";
 import { hunksBetween, type Hunk, withHunks } from "./hunks";
 import type { IncomingChanges } from "./incoming";
 import { type Contents, textOf } from "./patch";
 import type { Plan } from "./plan";
 import { resultSummary, writtenPaths } from "./pull-lines";
-import { noteResult, pathsOf } from "./pull-result";
+import { applyAndNote, pathsOf } from "./pull-result";
 import { printChange, printHunk } from "./review-lines";
 import { hashOf } from "./scan";
 import { planSteps, type Step } from "./three-way";
@@ -45,10 +45,10 @@ export async function review(
   const conflicts = chosen.filter(({ action }) => action === "conflict");
   const steps = chosen.map((step) => withPartialContents(step, choices.parts));
   warnRunAutomatically(writtenPaths(steps), world);
-  const counts = await applySteps(directory, steps, async (file, hash) => {
+  const fetch: ContentFetcher = async (file, hash) => {
     const part = choices.parts.get(file);
     return part?.hash === hash ? part.bytes : incoming.theirs(file, hash);
-  });
+  };
   const applied = steps.filter(({ action }) => action !== "conflict");
   const left = plan.steps.filter((step) => !choices.taken.has(step.path));
   const result = {
@@ -57,7 +57,7 @@ export async function review(
     taken: [...choices.parts].map(([file, { hash }]) => ({ path: file, sha256: hash })),
     changed: pathsOf(applied, plan.triples),
   };
-  await noteResult({ directory, incoming }, result);
+  const counts = await applyAndNote({ directory, incoming }, { steps, result, fetch });
   const all = plan.steps.filter(({ action }) => action === "conflict").length + conflicts.length;
   const rest = left.length + conflicts.length - all;
   const summary = resultSummary(counts, all);

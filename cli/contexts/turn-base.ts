@@ -1,5 +1,6 @@
 import type { Context, IncludedTurn } from "../../src/protocol/api/contexts";
 import { joinedBase, MAX_TRACED_PULLS } from "../../src/workspace/common-base";
+import { isFolder, leftOutTest } from "../../src/workspace/left-out-paths";
 import { type BaseFiles, type Files, type StateFiles, withOtherBases } from "./common-base";
 import { sidesOf } from "./context-client";
 import type { ContextFiles } from "./contents";
@@ -83,14 +84,37 @@ export const leftOutPathsOf = ({ left_out: files = [] }: Context): ReadonlySet<s
   new Set(files.map(({ path }) => path));
 
 /**
- * The paths that a version lacks only because its folder excludes them: files of older versions,
- * and files of turns.
+ * Whether a version lacks a path only because its folder excludes it: a file of an older version,
+ * or of a turn.
  */
-export function excludedPathsOf(context: Context): ReadonlySet<string> {
+export function exclusionTest(context: Context): (path: string) => boolean {
   const ofTurns = (context.includes ?? []).flatMap((entry) => entry.left_out ?? []);
-  const paths = new Set([...leftOutPathsOf(context), ...ofTurns]);
-  for (const { path } of context.tree) paths.delete(path);
-  return paths;
+  const tree = new Set(context.tree.map(({ path }) => path));
+  const isNamed = leftOutTest([...leftOutPathsOf(context), ...ofTurns], tree);
+  return (path) => !tree.has(path) && isNamed(path);
+}
+
+/**
+ * The entries of a version with files in place of folders of left-out files. `files`: the files of
+ * the version. `known`: paths that the folder may have.
+ */
+export async function unfoldedEntries(
+  reads: Reads,
+  { includes = [] }: Pick<Context, "includes">,
+  { files, known }: { files: Files; known: Iterable<string> },
+): Promise<IncludedTurn[]> {
+  const unfolded: IncludedTurn[] = [];
+  const paths = [...known];
+  for (const entry of includes) {
+    const folders = (entry.left_out ?? []).filter(isFolder);
+    const state = folders.length > 0 ? await reads.stateIfKept(entry) : null;
+    const isBelow = leftOutTest(folders, files);
+    const below = folders.length > 0 ? [...(state?.files.keys() ?? []), ...paths] : [];
+    const named = (entry.left_out ?? []).filter((path) => !isFolder(path));
+    const leftOut = [...new Set([...named, ...below.filter(isBelow)])];
+    unfolded.push(folders.length > 0 ? { ...entry, left_out: leftOut } : entry);
+  }
+  return unfolded;
 }
 
 /**

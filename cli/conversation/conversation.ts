@@ -32,6 +32,11 @@ export type Conversation = {
   /** All folders that the team has: those of `--with`, and those that its config names. */
   folders: readonly SharedFolder[];
   /**
+   * What `--with` gave to the team, while the conversation continues a session that does not have
+   * it: the next new session gets it. `null`: it is in `limits` and `folders`.
+   */
+  aside: { grants: Pick<Limits, "contexts">; folders: readonly SharedFolder[] } | null;
+  /**
    * The side that wins conflicts of the next question, and only of that one: later pushes of the
    * user must not lose without a question. `null`: conflicts refuse the turn.
    */

@@ -2,7 +2,8 @@ import type { QuestionPart } from "../../src/protocol/attachments";
 import type { ConflictSide } from "../../src/protocol/api/contexts";
 import { type AskTarget, ask } from "../asking/ask-team";
 import type { Continuation } from "../asking/continuation";
-import { printPullCommands, type SharedFolder, type WithFolder } from "../asking/shared-folders";
+import { printPullHints } from "../asking/pull-hints";
+import type { SharedFolder, WithFolder } from "../asking/shared-folders";
 import { refuseLikelyCommandEntry } from "../commands/likely-commands";
 import type { Connection } from "../credentials/connection";
 import {
@@ -80,6 +81,7 @@ export async function converse(
     refused: null,
     waiting: [],
     typed: null,
+    aside: null,
   };
   if (canRedraw(io.stderr, io.env)) {
     const submit = (text: string, session: string) => submitEntry(text, session, conversation);
@@ -256,7 +258,8 @@ async function runTurn(
       conversation.refused = { next: askTarget.next, question };
     throw error;
   });
-  printPullCommands(folders, place, connection, io);
+  const isLater = "next" in askTarget;
+  await printPullHints({ place, turn, folders, isLater }, connection, io);
   conversation.session = place.sessionId;
   delete conversation.teamOfNext;
   conversation.from = null;

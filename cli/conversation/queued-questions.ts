@@ -1,5 +1,5 @@
 import { ask } from "../asking/ask-team";
-import { printPullCommands } from "../asking/shared-folders";
+import { printPullHints } from "../asking/pull-hints";
 import { toQuestion } from "../asking/question";
 import { CliError, EXIT } from "../exit-codes";
 import type { Io } from "../io";
@@ -133,7 +133,8 @@ async function followTurn(
     },
     io,
   );
-  printPullCommands(folders, { sessionId: session, turn }, connection, io);
+  const place = { sessionId: session, turn };
+  await printPullHints({ place, turn: view, folders, isLater: true }, connection, io);
   if (view)
     conversation.latest = {
       ...{ question: view.question, parent: view.parentTurn, turn, attachments: [] },

@@ -71,7 +71,7 @@ const COMMANDS: Readonly<Record<string, CommandEntry>> = {
   cat: { usage: "/cat <file>", meaning: "print a file of the latest turn's result", perform: cat },
   save: {
     usage: "/save [folder]",
-    meaning: "save the latest turn's files (default folder: out)",
+    meaning: "save files (default: out), also with --skip-conflicts",
     perform: save,
   },
   retry: {
@@ -243,13 +243,33 @@ async function attach(conversation: Conversation, io: Io, argument: string): Pro
     { target: { attach: session }, context: { ...connection, config: team.source }, output },
     io,
   );
-  if (conversation.session !== place.sessionId) conversation.waiting.length = 0;
+  if (place.sessionId !== conversation.session) leaveSession(conversation, io);
   conversation.session = place.sessionId;
   conversation.from = null;
   conversation.latest = turn
     ? { question: turn.question, parent: turn.parentTurn, turn: place.turn, attachments: [] }
     : null;
   return "done";
+}
+
+/**
+ * Forgets what belongs to the session of the conversation, before another one is continued: the
+ * user gave the folders of `--with` to this session's team only.
+ */
+function leaveSession(conversation: Conversation, io: Io): void {
+  const { contexts, ...limits } = conversation.limits;
+  conversation.aside ??= {
+    grants: contexts === undefined ? {} : { contexts },
+    folders: conversation.folders,
+  };
+  conversation.limits = limits;
+  conversation.folders = [];
+  conversation.refused = null;
+  conversation.waiting.length = 0;
+  if (contexts !== undefined)
+    io.stderr.write(
+      "This session keeps its own contexts. To give it a folder, ask with --session and --with.\n",
+    );
 }
 
 async function file(conversation: Conversation, io: Io, argument: string): Promise<Outcome> {
@@ -276,6 +296,12 @@ async function sessions({ connection }: Conversation, io: Io): Promise<Outcome> 
 }
 
 async function startNewSession(conversation: Conversation, io: Io): Promise<Outcome> {
+  if (conversation.aside !== null) {
+    const { grants, folders } = conversation.aside;
+    conversation.limits = { ...conversation.limits, ...grants };
+    conversation.folders = folders;
+    conversation.aside = null;
+  }
   conversation.session = null;
   conversation.from = null;
   conversation.latest = null;
@@ -307,6 +333,7 @@ async function useTeam(team: TeamChoice, conversation: Conversation, io: Io): Pr
   const { contexts: _, overrides: __, ...limits } = conversation.limits;
   conversation.team = sharing.team;
   conversation.folders = sharing.folders;
+  conversation.aside = null;
   conversation.limits = {
     ...limits,
     ...(sharing.contexts.length === 0 ? {} : { contexts: sharing.contexts }),

@@ -6,6 +6,7 @@ import { CliError, EXIT } from "../exit-codes";
 import { type Answer, callService, readAnswer } from "../service/call-service";
 import type { RequestContext } from "../service/problem";
 import { type FileList, FileListSchema } from "../service/schema";
+import { toLine } from "../terminal/sanitize";
 
 /**
  * Requests for the files of a turn's result or of an answer (`label`). Every function throws
@@ -72,7 +73,7 @@ export function fetchFromResult(
     if (hashOf(bytes) === hash) return bytes;
     throw new CliError(
       EXIT.execution,
-      `${context.server} sent other contents of ${path} than announced. Retry.`,
+      `${context.server} sent other contents of ${toLine(path)} than announced. Retry.`,
     );
   };
 }

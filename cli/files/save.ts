@@ -102,10 +102,10 @@ const wantedOf = (list: FileList, steps: readonly Step[]): FileList["data"] => {
 };
 
 function pendingOf(steps: readonly Step[]): NonNullable<SavedFiles["pending"]> {
-  const pending: NonNullable<SavedFiles["pending"]> = {};
+  const pending: NonNullable<SavedFiles["pending"]> = new Map();
   for (const step of steps) {
-    if (step.action === "write") pending[step.path] = step.to;
-    if (step.action === "delete") pending[step.path] = null;
+    if (step.action === "write") pending.set(step.path, step.to);
+    if (step.action === "delete") pending.set(step.path, null);
   }
   return pending;
 }

@@ -12,16 +12,24 @@ import { type FileList, parseJson } from "../service/schema";
  * written, so that a later save can distinguish the user's changes from the run's.
  */
 const SideSchema = z.object({ hash: z.string(), executable: z.boolean().default(false) });
+/** The entries of an object. A record of zod would lose a file with the name `__proto__`. */
+const EntriesSchema = z.unknown().transform((files): unknown => Object.entries(files ?? {}));
+const FilesSchema = EntriesSchema.pipe(z.array(z.tuple([z.string(), SideSchema]))).transform(
+  (entries) => new Map(entries),
+);
+const PendingSchema = EntriesSchema.pipe(
+  z.array(z.tuple([z.string(), SideSchema.nullable()])),
+).transform((entries) => new Map(entries));
 const SavedFilesSchema = z.object({
   server: z.string(),
   session: z.string(),
   /** Files as the last save left them, by path. */
-  files: z.record(z.string(), SideSchema),
+  files: FilesSchema,
   /**
    * Files that a save was going to write, `null` for deleted ones. Set while the save runs, so also
    * after it was killed.
    */
-  pending: z.record(z.string(), SideSchema.nullable()).optional(),
+  pending: PendingSchema.optional(),
 });
 export type SavedFiles = z.infer<typeof SavedFilesSchema>;
 type SavedFile = Exclude<Side, null>;
@@ -37,7 +45,12 @@ export async function readSavedFiles(folder: string): Promise<SavedFiles | null>
 
 /** Writes the note. Git ignores its folder. Throws CliError. */
 export async function writeSavedFiles(folder: string, note: SavedFiles): Promise<void> {
-  await writeWhole(noteFile(folder), Buffer.from(`${JSON.stringify(note, null, 2)}\n`), false);
+  const { files, pending = new Map(), ...place } = note;
+  const stored = {
+    ...{ ...place, files: Object.fromEntries(files) },
+    ...(pending.size > 0 && { pending: Object.fromEntries(pending) }),
+  };
+  await writeWhole(noteFile(folder), Buffer.from(`${JSON.stringify(stored, null, 2)}\n`), false);
   const ignoreFile = path.join(folder, NOTES, ".gitignore");
   if ((await lstat(ignoreFile).catch(() => null)) === null)
     await writeFile(ignoreFile, "*\n", { flag: "wx" }).catch(() => undefined);
@@ -48,13 +61,13 @@ export const makeFolder = (folder: string): Promise<unknown> => mkdir(folder, { 
 
 /** The note with which the next save starts: files of an interrupted save count as saved. */
 export async function settledNote(folder: string, note: SavedFiles): Promise<SavedFiles> {
-  const { pending = {}, ...settled } = note;
-  const files = { ...settled.files };
-  for (const [file, side] of Object.entries(pending)) {
+  const { pending = new Map<string, Side>(), ...settled } = note;
+  const files = new Map(settled.files);
+  for (const [file, side] of pending) {
     const here = await inspect(folder, file);
-    if (side === null && here === null) delete files[file];
+    if (side === null && here === null) files.delete(file);
     if (side !== null && here !== null && "hash" in here && here.hash === side.hash)
-      files[file] = side;
+      files.set(file, side);
   }
   return { ...settled, files };
 }
@@ -68,7 +81,7 @@ export function changesToSave(
   list: FileList,
   { note, server, session }: { note: SavedFiles | null; server: string; session: string },
 ): Change[] {
-  const saved = new Map<string, SavedFile>(Object.entries(note?.files ?? {}));
+  const saved = new Map<string, SavedFile>(note?.files);
   const changes: Change[] = list.data.map((file) => ({
     path: file.path,
     base: saved.get(file.path) ?? null,
@@ -85,8 +98,8 @@ export function changesToSave(
  * are not among them, because the next save would delete them.
  */
 export const basesOf = (changes: readonly Change[]): SavedFiles["files"] =>
-  Object.fromEntries(
-    changes.flatMap(({ path: file, base }) => (base === null ? [] : [[file, base]])),
+  new Map(
+    changes.flatMap(({ path: file, base }) => (base === null ? [] : [[file, base] as const])),
   );
 
 /** The files of the note after a save. Paths that were left as they were keep their older base. */
@@ -94,10 +107,10 @@ export function filesAfter(
   changes: readonly Change[],
   leftPaths: ReadonlySet<string>,
 ): SavedFiles["files"] {
-  return Object.fromEntries(
+  return new Map(
     changes.flatMap(({ path: file, base, theirs }) => {
       const side = leftPaths.has(file) ? base : theirs;
-      return side === null ? [] : [[file, side]];
+      return side === null ? [] : [[file, side] as const];
     }),
   );
 }

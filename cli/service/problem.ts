@@ -4,7 +4,7 @@ import type { Connection } from "../credentials/connection";
 import { CliError, EXIT, type ExitCode } from "../exit-codes";
 import { toLine, sanitize } from "../terminal/sanitize";
 import { ProblemSchema } from "./schema";
-import { commandAt, MODEL_FLAG } from "../invocation";
+import { commandAt, MODEL_FLAG, shellArgument } from "../invocation";
 import { type ConflictAdvice, conflictLines } from "./conflict-lines";
 import { widthOf } from "../terminal/text-width";
 
@@ -13,8 +13,19 @@ import { widthOf } from "../terminal/text-width";
  * the config is no local file.
  */
 export type ConfigSource = { name: string; text: string | null };
-/** `conflicts`: how to continue after conflicts refused the request; omitted if that is unknown. */
-export type RequestContext = Connection & { config?: ConfigSource; conflicts?: ConflictAdvice };
+/**
+ * A folder that is pushed to a context. `isLinked`: whether the folder has a note of the context.
+ */
+export type PushedFolder = { directory: string; name: string; isLinked: boolean };
+/**
+ * `conflicts`: how to continue after conflicts refused the request; omitted if that is unknown.
+ * `push`: the folder of a push; omitted in other requests.
+ */
+export type RequestContext = Connection & {
+  config?: ConfigSource;
+  conflicts?: ConflictAdvice;
+  push?: PushedFolder;
+};
 
 /** Converts a failed call to an error for people. */
 export function toCliError(error: ClientError, context: RequestContext): CliError {
@@ -111,7 +122,7 @@ function describeProblem(problem: Problem, context: RequestContext): string {
   const errors = problem.errors ?? [];
   const steps = conflictLines(problem, context.conflicts ?? null, context);
   // The detail speaks of fields of the API; the steps name the commands.
-  const text = steps.length > 0 && context.conflicts ? CONFLICTS : (problem.detail ?? "");
+  const text = ownText(problem, context, steps.length > 0) ?? problem.detail ?? "";
   const detail = text !== "" && errors.length === 0 ? `: ${toLine(text)}` : "";
   const lines = [`${toLine(problem.title)} (${problem.status} ${toLine(problem.code)})${detail}`];
   for (const error of errors) lines.push(...faultLines(error, config));
@@ -122,6 +133,34 @@ function describeProblem(problem: Problem, context: RequestContext): string {
     errors.some(({ code, pointer }) => code === "missing" && pointer.endsWith("/backend"));
   lines.push(`${lacksProvider ? NAME_PROVIDER : advice(problem, context)}${id}`.trim());
   return lines.filter((line) => line !== "").join("\n");
+}
+
+/** The text that replaces the problem's detail; `null` if the detail is printed. */
+function ownText(
+  { code }: Problem,
+  { conflicts, push }: RequestContext,
+  hasSteps: boolean,
+): string | null {
+  if (hasSteps && conflicts) return CONFLICTS;
+  if (code !== "context_changed" || push === undefined || push.isLinked) return null;
+  return `the context ${push.name} exists, and this folder was never pushed to it or pulled from it. Nothing was sent.`;
+}
+
+/** The commands that lead on after the context of a push was changed by others. */
+function pushAdvice(context: RequestContext): string {
+  const { directory, name, isLinked } = context.push ?? {
+    directory: ".",
+    name: "",
+    isLinked: true,
+  };
+  const words = [shellArgument(directory), ...(name === "" ? [] : ["--name", name])];
+  const pullCommand = commandAt(context, "pull", ...words, "--apply");
+  if (isLinked) return `Pull that version first: ${pullCommand}\nTo replace it, push with --force.`;
+  return [
+    `For another project, push to a new context: ${commandAt(context, "push", shellArgument(directory), "--name", "<new-name>")}`,
+    `If this folder is a copy of the context, pull it first: ${pullCommand}`,
+    "To replace its files, push with --force.",
+  ].join("\n");
 }
 
 const NAME_PROVIDER =
@@ -142,8 +181,7 @@ function advice({ status, code }: Problem, context: RequestContext): string {
     return `To list the answers: ${commandAt(context, "show", "<session>")}`;
   if (status === 404) return "Check the id and the server.";
   if (code === "context_conflicts") return context.conflicts ? "" : NAME_SIDE;
-  if (code === "context_changed")
-    return `Pull that version first with \`${commandAt(context, "pull", "--apply")}\`. To replace it, push with --force.`;
+  if (code === "context_changed") return pushAdvice(context);
   if (code === "turn_running") return "Wait for the running turn, attach to it, or cancel it.";
   if (status === 429 || status === 503) return "Wait a little and retry.";
   if (status >= 500)

@@ -1,4 +1,15 @@
-import { mkdir, mkdtemp, readdir, readFile, rm, rmdir, writeFile } from "node:fs/promises";
+import {
+  cp,
+  mkdir,
+  mkdtemp,
+  readdir,
+  readFile,
+  rename,
+  rm,
+  rmdir,
+  stat,
+  writeFile,
+} from "node:fs/promises";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { CliError } from "../../cli/exit-codes";
@@ -18,6 +29,8 @@ export type HistoryService = Pick<World, "ask" | "newest" | "kill"> & {
   nameOf(context: string): string;
   /** Runs `act` after the next push is stored and before it is answered. Omitted: not possible. */
   beforePushAnswer?(act: () => Promise<void>): void;
+  /** Runs `act` before contents of a file are sent; `null` ends this. Omitted: not possible. */
+  beforeContents?(act: (() => Promise<void>) | null): void;
   close(): Promise<void>;
 };
 
@@ -66,16 +79,14 @@ export class CommandLineWorld implements World {
     await writeFile(file, contents);
   }
 
-  /** A kill is played by putting the folder's note back as it was before the answer. */
+  /** A kill is played by putting the folder's notes back as they were before the answer. */
   async push(folder: number, { isKilled, ...options }: Parameters<World["push"]>[1]) {
-    const note = path.join(this.#folder(folder), ".massgen-edge/context.json");
-    let text: string | null = null;
+    const notes = path.join(this.#folder(folder), ".massgen-edge");
+    const kept = `${this.#folder(folder)}.notes`;
     if (isKilled)
-      this.service.beforePushAnswer?.(async () => {
-        text = await readFile(note, "utf8").catch(() => null);
-      });
+      this.service.beforePushAnswer?.(() => cp(notes, kept, { recursive: true, force: true }));
     const outcome = await this.#push(folder, options);
-    if (text !== null) await writeFile(note, text);
+    await restore(kept, notes);
     return outcome;
   }
 
@@ -87,12 +98,27 @@ export class CommandLineWorld implements World {
     const { stdout, error } = await this.#run(folder, args);
     if (stdout.includes("is pushed")) return { status: "committed" };
     if (stdout.includes("is unchanged")) return { status: "unchanged" };
-    if (error.includes("context_changed")) return { status: "refused" };
+    if (/context_changed|A pull skipped these files/.test(error)) return { status: "refused" };
     if (error.includes("has no files to push")) return { status: "empty" };
     throw new Error(`push said: ${stdout}${error}`);
   }
 
-  async pull(folder: number, { turn, skipsConflicts, included }: Parameters<World["pull"]>[1]) {
+  /** A kill is played by putting the folder's notes back as they were before the first file. */
+  async pull(folder: number, { isKilled, ...options }: Parameters<World["pull"]>[1]) {
+    const notes = path.join(this.#folder(folder), ".massgen-edge");
+    const kept = `${this.#folder(folder)}.notes`;
+    const keep = () => cp(notes, kept, { recursive: true, force: true });
+    if (isKilled) this.service.beforeContents?.(keep);
+    const outcome = await this.#pull(folder, options);
+    this.service.beforeContents?.(null);
+    await restore(kept, notes);
+    return outcome;
+  }
+
+  async #pull(
+    folder: number,
+    { turn, skipsConflicts, included }: Omit<Parameters<World["pull"]>[1], "isKilled">,
+  ) {
     const args = [
       ...["pull", "--apply", "--name", this.#context(folder)],
       ...(turn
@@ -157,4 +183,11 @@ async function removeEmptyFolders(root: string, folder: string): Promise<void> {
     );
     if (!isRemoved) return;
   }
+}
+
+/** Replaces a folder by a copy of it, if there is one. */
+async function restore(copy: string, folder: string): Promise<void> {
+  if ((await stat(copy).catch(() => null)) === null) return;
+  await rm(folder, { recursive: true, force: true });
+  await rename(copy, folder);
 }

@@ -41,6 +41,7 @@ export class InProcessService {
   readonly #sessions: StoredSession[];
   #server: Server | null = null;
   #beforePushAnswer: (() => Promise<void>) | null = null;
+  #beforeContents: (() => Promise<void>) | null = null;
   #port = 0;
 
   constructor(sessions: readonly (readonly string[])[]) {
@@ -65,6 +66,11 @@ export class InProcessService {
 
   beforePushAnswer(act: () => Promise<void>): void {
     this.#beforePushAnswer = act;
+  }
+
+  /** Runs `act` before the next contents of a file are sent. If it throws, they are not sent. */
+  beforeContents(act: (() => Promise<void>) | null): void {
+    this.#beforeContents = act;
   }
 
   async start(): Promise<void> {
@@ -185,6 +191,8 @@ export class InProcessService {
     const act = isPushed ? this.#beforePushAnswer : null;
     if (act) this.#beforePushAnswer = null;
     await act?.();
+    if (request.method === "GET" && /\/(files|blobs)\//.test(url.pathname))
+      await this.#beforeContents?.();
     response.writeHead(answer.status, Object.fromEntries(answer.headers));
     response.end(Buffer.from(await answer.arrayBuffer()));
   }

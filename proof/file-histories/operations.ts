@@ -1,5 +1,8 @@
 import type { TeamEdit } from "./predict-ask";
 
+/** `isKilled`: the command is killed after it wrote the files, and before it notes the pull. */
+type PullParts = { skipsConflicts?: true; included?: string; isKilled?: true };
+
 /**
  * One step of a history. Numbers of folders and sessions are indexes of the set-up. `back` counts
  * turns from the latest one: 0 is the latest. So a history stays playable if steps are removed.
@@ -10,15 +13,8 @@ export type Operation =
   | { type: "exclude"; folder: number; rules: string | null }
   /** `isKilled`: the command is killed after the service has stored its version. */
   | { type: "push"; folder: number; included?: string; isKilled?: true }
-  | {
-      type: "pull";
-      folder: number;
-      session: number;
-      back: number;
-      skipsConflicts?: true;
-      included?: string;
-    }
-  | { type: "pull version"; folder: number; skipsConflicts?: true; included?: string }
+  | ({ type: "pull"; folder: number; session: number; back: number } & PullParts)
+  | ({ type: "pull version"; folder: number } & PullParts)
   | {
       type: "ask";
       session: number;

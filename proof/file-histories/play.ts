@@ -3,7 +3,7 @@ import { collide, edited, EXCLUDE_FILE, type Files, sameFiles, sorted } from "./
 import type { History, Operation } from "./operations";
 import { predictAsk, type TeamEdit } from "./predict-ask";
 import { predictPull } from "./predict-pull";
-import { isLost, ownMark, predictPush } from "./predict-push";
+import { isLost, ownMark, pathsOf, predictPush } from "./predict-push";
 import { filesOf, markAt, type State, turnOf } from "./state";
 import type { AskOutcome, World } from "./world";
 
@@ -31,6 +31,7 @@ export const startState = ({
     unnoted: 0,
     known: new Map(),
     version: 0,
+    skipped: new Map(),
     hasMoved: false,
     records: new Map(),
   })),
@@ -67,6 +68,11 @@ class Player {
     conflicts: 0,
   };
   #state: State;
+  /**
+   * Files that a killed pull wrote, by folder, until the next command notes them. Whether a later
+   * edit of such a file was made before or after the pull cannot be known, so it is left out.
+   */
+  readonly #unsettled = new Map<number, ReadonlySet<string>>();
 
   constructor(
     private readonly history: History,
@@ -103,7 +109,8 @@ class Player {
     contents,
   }: Extract<Operation, { type: "edit" }>): Promise<void> {
     const folder = this.#state.folders[index];
-    if (!folder) return;
+    const unsettled = [...(this.#unsettled.get(index) ?? [])];
+    if (!folder || unsettled.some((one) => one === path || collide(one, path))) return;
     const files = edited(folder.files, path, contents);
     if (
       this.history.isNormal &&
@@ -129,10 +136,10 @@ class Player {
 
   async #push({ folder, ...options }: Extract<Operation, { type: "push" }>): Promise<void> {
     const pushing = this.#state.folders[folder];
-    if (isBlind(this.#state, folder)) return;
     if (pushing && isLost(this.#state, pushing)) throw new UndecidedStep();
     const expected = predictPush(this.#state, folder, options);
     const { status } = await this.world.push(folder, options);
+    this.#unsettled.delete(folder);
     expectSame("the push", status, expected.status);
     this.played.pushes += 1;
     this.#state = expected.after;
@@ -152,13 +159,16 @@ class Player {
       folder,
       skipsConflicts = false,
       included,
-    }: { folder: number; skipsConflicts?: boolean; included?: string },
+      isKilled = false,
+    }: { folder: number; skipsConflicts?: boolean; included?: string; isKilled?: boolean },
     turn: { session: number; number: number } | null,
   ): Promise<void> {
     const options = { turn, skipsConflicts, ...(included === undefined ? {} : { included }) };
     const expected = predictPull(this.#state, folder, options);
     if (expected.outcome === "open") throw new UndecidedStep();
-    const pulled = await this.world.pull(folder, options);
+    const before = this.#state.folders[folder]?.files ?? {};
+    const pulled = await this.world.pull(folder, { ...options, isKilled });
+    this.#unsettled.delete(folder);
     expectSame("the pull", pulled.outcome, expected.outcome);
     this.played.pulls += 1;
     if (expected.outcome === "refused") return;
@@ -168,7 +178,12 @@ class Player {
       expected.conflicts.toSorted().join(" "),
     );
     this.played.conflicts += expected.conflicts.length;
-    if (expected.outcome === "pulled") this.#state = expected.after;
+    if (expected.outcome === "pulled") {
+      this.#state = expected.after;
+      const { files } = expected;
+      const written = pathsOf(before, files).filter((path) => before[path] !== files[path]);
+      if (isKilled) this.#unsettled.set(folder, new Set(written));
+    }
     await this.#checkFolders();
   }
 
@@ -256,15 +271,6 @@ function mayWrite(state: State, path: string, context: string, own: Mark): boole
     ...[version?.marks, ...turns].map((marks) => markAt(marks ?? new Map(), path)),
   ];
   return copies.every((copy) => knows(own, copy) || isSameEdit(copy, own));
-}
-
-/**
- * Whether a push would replace a version of a context that the folder has never received. What the
- * user means by it is not determined, so that histories leave it out.
- */
-function isBlind({ folders, contexts }: State, index: number): boolean {
-  const folder = folders[index];
-  return folder?.version === 0 && contexts.has(folder.context);
 }
 
 /** Whether both are the unsaved state of the same folder, which has a new mark at each reading. */

@@ -53,20 +53,21 @@ export function predictPull(state: State, index: number, options: PullOptions): 
     ...[...taken].map(([path, { known }]) => [path, known] as const),
   ]);
   const isComplete = conflicts.length === 0;
-  // An incomplete first pull of a version links the folder to nothing, and so notes no files.
-  const isUnlinked = options.turn === null && folder.version === 0 && !isComplete;
   // The first pull of a turn links the folder to the version of the turn.
-  const isFirstOfTurn = options.turn !== null && folder.version === 0;
+  const isLinked = isComplete || options.turn === null || folder.version === 0;
   // A folder that has taken everything also has everything of the version that the turn contains.
   const pulled: Folder = {
     ...folder,
     files,
-    known: isUnlinked ? folder.known : known,
+    known,
     unnoted: 0,
-    version:
-      isComplete || isFirstOfTurn ? Math.max(incoming.version, folder.version) : folder.version,
+    version: isLinked ? Math.max(incoming.version, folder.version) : folder.version,
+    skipped:
+      options.turn === null
+        ? skippedOf(folder, incoming, conflicts)
+        : skippedAfterTurn(folder, incoming, { taken, isComplete }),
     hasMoved: folder.hasMoved || [...taken.values()].some(({ isMove }) => isMove),
-    records: options.turn === null && !isComplete ? folder.records : incoming.records,
+    records: incoming.records,
   };
   return {
     outcome: "pulled",
@@ -74,6 +75,37 @@ export function predictPull(state: State, index: number, options: PullOptions): 
     files,
     after: { ...state, folders: state.folders.with(index, pulled) },
   };
+}
+
+/** The files that a pull of a version skipped. If it skips a file again, the first time counts. */
+function skippedOf(
+  { files, version, skipped }: Folder,
+  incoming: Incoming,
+  conflicts: readonly string[],
+): Folder["skipped"] {
+  const before = incoming.version === version ? skipped : new Map<string, string | null>();
+  return new Map(
+    conflicts.map((path) => {
+      const first = before.get(path);
+      return [path, first === undefined ? (files[path] ?? null) : first];
+    }),
+  );
+}
+
+/** The skipped files of the folder's version after a pull of a turn. */
+function skippedAfterTurn(
+  { version, skipped }: Folder,
+  incoming: Incoming,
+  { taken, isComplete }: Pick<Plan, "taken"> & { isComplete: boolean },
+): Folder["skipped"] {
+  if (isComplete && incoming.version > version) return new Map();
+  return new Map(
+    [...skipped].flatMap(([path, here]) => {
+      const file = taken.get(path);
+      if (!file?.isWritten) return [[path, here] as const];
+      return incoming.version < version ? [[path, file.contents] as const] : [];
+    }),
+  );
 }
 
 /**

@@ -40,27 +40,38 @@ export function predictPush(
   const versions = state.contexts.get(folder.context) ?? [];
   const newest = versions.at(-1);
   const newestFiles = newest ? filesOf(newest.marks, newest.leftOut) : {};
-  const { marks, leftOut } = sentBy(folder, included);
+  const { marks, leftOut } = sentBy(folder, included, newest);
   const sent = filesOf(marks, leftOut);
   if (Object.keys(sent).length === 0) return { status: "empty", newest: newestFiles, after: state };
   const isUnchanged = newest !== undefined && sameFiles(sent, newestFiles);
-  const isRefused = newest !== undefined && !isUnchanged && folder.version !== newest.number;
+  const isUnmerged = [...folder.skipped].some(
+    ([path, here]) =>
+      !leftOut.has(path) &&
+      (sent[path] ?? null) === here &&
+      here !== (versionOf(versions, folder.version)[path] ?? null),
+  );
+  const isRefused =
+    isUnmerged || (newest !== undefined && !isUnchanged && folder.version !== newest.number);
   if (isRefused) return { status: "refused", newest: newestFiles, after: state };
   const records = newest
     ? mergedRecords(state.sessions, newest.records, folder.records)
     : folder.records;
+  // A folder without a note that has the files of the newest version becomes a copy of it.
+  const isCopy = isUnchanged && folder.version === 0;
   const version: Version = {
     number: isUnchanged ? newest.number : versions.length + 1,
     marks: isUnchanged ? keptMarks(newest, marks) : marks,
-    leftOut,
+    leftOut: isCopy ? leftOutOf(newest, leftOut, sent) : leftOut,
     isMove: folder.hasMoved || (isUnchanged && newest.isMove),
     records,
   };
-  const known = new Map([...marks].filter(([path]) => !leftOut.has(path)));
+  const noted = isCopy ? version.marks : marks;
+  const known = new Map([...noted].filter(([path]) => !version.leftOut.has(path)));
   const pushed: Folder = {
     ...folder,
     known: new Map([...folder.known, ...known]),
     version: version.number,
+    skipped: new Map(),
     unnoted: isKilled && !isUnchanged ? version.number : 0,
     hasMoved: false,
     records,
@@ -77,15 +88,35 @@ export function predictPush(
   };
 }
 
+/** The files of a version; none if there is no such version. */
+function versionOf(versions: readonly Version[], number: number): Files {
+  const version = versions.find((one) => one.number === number);
+  return version ? filesOf(version.marks, version.leftOut) : {};
+}
+
+/** The state of a file that a push sends. A skipped file that is sent contains the newest one. */
+function sentMark(folder: Folder, path: string, newest: Version | undefined): Mark {
+  const own = ownMark(folder, path);
+  if (!newest || !folder.skipped.has(path)) return own;
+  return mark(own.contents, own, markAt(newest.marks, path));
+}
+
 /** The states of all files that a folder has or knows, and the paths that its push leaves out. */
-function sentBy(folder: Folder, included: string | undefined) {
+function sentBy(folder: Folder, included: string | undefined, newest: Version | undefined) {
   const rules = { direction: "push", ignoreRules: ignoreRulesOf(folder), included } as const;
   const paths = pathsOf(folder.files, folder.known);
   return {
-    marks: new Map(paths.map((path) => [path, ownMark(folder, path)])),
+    marks: new Map(paths.map((path) => [path, sentMark(folder, path, newest)])),
     leftOut: new Set(paths.filter((path) => isLeftOut(path, rules))),
   };
 }
+
+/** The paths that a version and a push of the same files leave out. */
+const leftOutOf = (
+  { leftOut }: Version,
+  own: ReadonlySet<string>,
+  sent: Files,
+): ReadonlySet<string> => new Set([...leftOut, ...own].filter((path) => !(path in sent)));
 
 /** The marks of a version after a push of the same files: they know what the folder knows. */
 const keptMarks = ({ marks }: Version, pushed: ReadonlyMap<string, Mark>): Map<string, Mark> =>

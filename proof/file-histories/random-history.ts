@@ -118,6 +118,7 @@ class Draw {
     return {
       ...(this.#rarely(0.4) ? { skipsConflicts: true as const } : {}),
       ...(this.chance.is(0.1) ? { included: this.chance.pick(OFTEN_LEFT_OUT) } : {}),
+      ...(this.chance.is(0.1) ? { isKilled: true as const } : {}),
     };
   }
 

@@ -44,6 +44,7 @@ export type Session = { contexts: readonly string[]; turns: readonly Turn[] };
  * has in common with the service, from its last push or pull. `version`: the version in its note, 0
  * if it was never pushed or pulled. `excludeRules`: the ignore rules that only this folder has.
  * `unnoted`: the version of its last push if the command was killed before it noted it, else 0.
+ * `skipped`: files of that version that the pull skipped, with what the folder had instead.
  * `hasMoved`: since its last push, a pull has taken files back to
  * an earlier state, or to that of another branch.
  */
@@ -54,6 +55,7 @@ export type Folder = {
   unnoted: number;
   known: MarksByPath;
   version: number;
+  skipped: ReadonlyMap<string, string | null>;
   hasMoved: boolean;
   records: Records;
 };

@@ -17,6 +17,23 @@ export const TWO_FOLDER_ROWS: readonly Row[] = [
     conflicts: 1,
   },
   {
+    name: "a folder without a note never replaces a version, and a copy of it is linked by its push",
+    folders: ["site", "site"],
+    operations: [
+      ...[edit("a", "0"), push(), edit("a", "1", 1), push(1), ask({})],
+      ...[edit("a", "0", 1), push(1), edit("a", "2", 1), push(1), pullVersion()],
+    ],
+    then: { a: "2" },
+  },
+  {
+    name: "a pull that was killed after it wrote the files is complete for the next turn",
+    operations: [
+      ...[edit("a", "0"), push(), ask({ a: "t1" }), pull({ isKilled: true })],
+      ...[ask({ a: "t2" }), pull()],
+    ],
+    then: { a: "t2" },
+  },
+  {
     name: "a file that one folder left out and only another folder changes is no conflict",
     folders: ["site", "site"],
     operations: [

@@ -28,13 +28,17 @@ export type World = {
   write(folder: number, path: string, contents: string | null): Promise<void>;
   /** `isKilled`: the command is killed after the push. A world may push without a kill instead. */
   push(folder: number, options: { included?: string; isKilled?: boolean }): Promise<PushOutcome>;
-  /** `turn`: `null` pulls the newest version of the context. */
+  /**
+   * `turn`: `null` pulls the newest version of the context. `isKilled`: the command is killed after
+   * it wrote the files, and before it notes this. A world may pull without a kill instead.
+   */
   pull(
     folder: number,
     options: {
       turn: { session: number; number: number } | null;
       skipsConflicts?: boolean;
       included?: string;
+      isKilled?: boolean;
     },
   ): Promise<PullOutcome>;
   ask(ask: Ask): Promise<AskOutcome>;

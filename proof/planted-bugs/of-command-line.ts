@@ -23,8 +23,22 @@ export const BUGS_OF_COMMAND_LINE: readonly PlantedBug[] = [
   {
     name: "a pull of a version deletes files that another folder only excludes",
     file: "cli/contexts/incoming-version.ts",
-    find: "for (const path of excludedPathsOf(newest)) known.delete(path);",
-    replace: "known.delete([...excludedPathsOf(newest)].slice(0, 0).join());",
+    find: "for (const path of [...known.keys()].filter(isExcluded)) known.delete(path);",
+    replace: "known.delete([...known.keys()].filter(isExcluded).slice(0, 0).join());",
+    invariant: "file-histories",
+  },
+  {
+    name: "a push of a folder without a note replaces an existing context",
+    file: "cli/contexts/push.ts",
+    find: "const base = replaced ? undefined : (note?.version ?? null);",
+    replace: "const base = replaced ? undefined : note?.version;",
+    invariant: "file-histories",
+  },
+  {
+    name: "a pull that was killed is not completed",
+    file: "cli/contexts/interrupted-pull.ts",
+    find: "if (done < files.length) return done === 0 ? null : { files: files.slice(0, done), words };",
+    replace: "if (done <= files.length) return null;",
     invariant: "file-histories",
   },
   {

@@ -7,6 +7,8 @@ import {
   RecordBaseSchema,
 } from "../protocol/api/contexts";
 import { RECORD_LIMITS } from "../protocol/context-limits";
+import { foldedList, isFolder, leftOutTest } from "../workspace/left-out-paths";
+import { ancestorsOf } from "../workspace/paths";
 import type { Tree } from "../workspace/types";
 import { UploadRefusal } from "./refusals";
 
@@ -34,9 +36,10 @@ export function combineRecords(inherited: Includes, own: Includes): Includes {
 }
 
 /**
- * The entries that a new version inherits from its base. A path that an entry left out counts as
- * left out only while the version has the same file as its base. Otherwise the sender changed the
- * file, and the path gets its last contents before this change as its older base.
+ * The entries that a new version inherits from its base. A path that an entry left out, by its name
+ * or by its folder, counts as left out only while the version has the same file as its base.
+ * Otherwise the sender changed the file, and the path gets its last contents before this change as
+ * its older base.
  */
 export const inheritedEntries = (
   entries: Includes,
@@ -47,7 +50,12 @@ export const inheritedEntries = (
   const isSent = (path: string) => hashIn(tree, path) !== hashIn(base, path);
   const baseHash = (path: string) => hashIn(base, path) ?? last.get(path) ?? null;
   return entries.map((entry) => {
-    const sent = new Set(entry.left_out?.filter(isSent));
+    const list = entry.left_out ?? [];
+    if (list.length === 0) return entry;
+    const isNamed = leftOutTest(list, base);
+    const files = list.filter((path) => !isFolder(path));
+    const paths = new Set([...files, ...(files.length < list.length ? tree.keys() : [])]);
+    const sent = new Set([...paths].filter((path) => isNamed(path) && isSent(path)));
     if (sent.size === 0) return entry;
     const known = new Set(entry.bases?.map(({ path }) => path));
     const added = [...sent].filter((path) => !known.has(path));
@@ -78,27 +86,42 @@ const bytesOf = (value: object): number =>
 
 /**
  * The files that a version leaves out: those of its base and of the request, as far as the version
- * lacks them. The older contents count. The list is cut at its limits. Throws `UploadRefusal` if
- * `own` alone is too large.
+ * lacks them. The older contents count. A list above the limits names folders instead of files. A
+ * folder of the base ends if the version has a file below it and the request does not name it
+ * again. Throws `UploadRefusal` if the list is still too large.
  */
 export function combineLeftOut(
   inherited: LeftOutFiles,
   own: LeftOutFiles,
-  tree: Pick<Tree, "has">,
+  tree: Pick<Tree, "has" | "keys">,
 ): LeftOutFiles {
-  if (bytesOf(own) > RECORD_LIMITS.leftOutBytes)
-    throw new UploadRefusal(
-      "record_too_large",
-      `The left-out files of the version (\`left_out\`) are larger than ${RECORD_LIMITS.leftOutBytes / 1024} KiB. Send fewer of them.`,
-    );
+  if (!fitsLeftOut(own)) throw leftOutTooLarge();
+  if (inherited.length + own.length === 0) return [];
+  const again = new Set(own.map(({ path }) => path));
   const hashes = new Map([...own, ...inherited].map(({ path, sha256 }) => [path, sha256]));
-  const files = [...hashes].flatMap(([path, sha256]) => (tree.has(path) ? [] : [{ path, sha256 }]));
-  let bytes = 0;
-  return files.slice(0, RECORD_LIMITS.paths).filter((file) => {
-    bytes += bytesOf(file) + 1;
-    return bytes < RECORD_LIMITS.leftOutBytes;
-  });
+  const foldersWithFiles = new Set([...tree.keys()].flatMap(ancestorsOf));
+  const lacks = (path: string) =>
+    isFolder(path) ? again.has(path) || !foldersWithFiles.has(path.slice(0, -1)) : !tree.has(path);
+  const paths = [...hashes.keys()].filter(lacks);
+  const folders = paths.filter(isFolder);
+  const isCovered = leftOutTest(folders, tree);
+  const files = paths.filter((path) => isFolder(path) || !isCovered(path));
+  const entriesOf = (list: readonly string[]): LeftOutFiles =>
+    list.map((path) => ({ path, sha256: hashes.get(path) ?? null }));
+  const fits = (list: readonly string[]) => fitsLeftOut(entriesOf(list));
+  const folded = entriesOf(foldedList(files, { sent: tree.keys(), fits }));
+  if (!fitsLeftOut(folded)) throw leftOutTooLarge();
+  return folded;
 }
+
+const fitsLeftOut = (files: LeftOutFiles): boolean =>
+  files.length <= RECORD_LIMITS.paths && bytesOf(files) <= RECORD_LIMITS.leftOutBytes;
+
+const leftOutTooLarge = (): UploadRefusal =>
+  new UploadRefusal(
+    "record_too_large",
+    `The left-out files of the version (\`left_out\`) are larger than ${RECORD_LIMITS.leftOutBytes / 1024} KiB, or more than ${RECORD_LIMITS.paths}. Name their folders instead, such as \`dist/\`.`,
+  );
 
 /** A later version of the service may have stored further fields, which are ignored. */
 const EntriesSchema = z.array(IncludedTurnSchema.strip());

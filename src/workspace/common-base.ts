@@ -1,3 +1,4 @@
+import { leftOutTest } from "./left-out-paths";
 import { sameFile } from "./merge-trees";
 
 /**
@@ -12,7 +13,7 @@ type Entries<T extends Entry> = ReadonlyMap<string, T>;
 /**
  * Two trees that both sides of a merge contain: a version that the user pushed, and the state of a
  * turn that the user pulled later. `origin`: what these two trees have in common. `leftOut`: paths
- * that the version lacks although its user has not deleted them.
+ * that the version lacks although its user has not deleted them, and folders of such paths.
  */
 export type CommonTrees<T extends Entry> = {
   version: Entries<T>;
@@ -38,8 +39,9 @@ export function joinedBase<T extends Entry>({
   origin,
   leftOut,
 }: CommonTrees<T>): JoinedBase<T> {
+  const isLeftOut = leftOutTest(leftOut, version);
   const isPushed = (path: string) =>
-    !leftOut.has(path) && !sameFile(version.get(path), origin.get(path));
+    !isLeftOut(path) && !sameFile(version.get(path), origin.get(path));
   const base = new Map<string, T>();
   for (const path of new Set([...version.keys(), ...turn.keys()])) {
     const entry = (isPushed(path) ? version : turn).get(path);

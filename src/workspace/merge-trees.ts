@@ -1,3 +1,4 @@
+import { leftOutTest } from "./left-out-paths";
 import { ancestorsOf } from "./paths";
 import { byPath } from "./tree";
 import type { FileEntry, Tree } from "./types";
@@ -11,7 +12,10 @@ export type MergeSides = {
   base: Tree | null;
   turn: Tree;
   upload: Tree;
-  /** Paths that the user's folder does not send. The turn's side is taken. Omitted: none. */
+  /**
+   * Paths that the user's folder does not send, and folders of such paths (`left-out-paths.ts`).
+   * The turn's side is taken. Omitted: none.
+   */
   leftOut?: ReadonlySet<string>;
   /**
    * Paths whose base is not in `base`: the hash of the contents, `null` for no file. Omitted: none.
@@ -37,11 +41,12 @@ export type MergedTrees = { tree: Tree; conflicts: MergeConflict[] };
  * a file where the other side has a directory, and neither of them is unchanged.
  */
 export function mergeTrees(sides: MergeSides): MergedTrees {
-  const { turn, upload, winner } = sides;
+  const { turn, upload, winner, leftOut = [] } = sides;
+  const isLeftOut = leftOutTest(leftOut, upload);
   const conflicts = new Map<string, MergeConflict>();
   const merged = new Map<string, FileEntry>();
   for (const path of new Set([...turn.keys(), ...upload.keys()])) {
-    const sideTaken = sideOf(path, sides) ?? winner;
+    const sideTaken = isLeftOut(path) ? "turn" : (sideOf(path, sides) ?? winner);
     if (sideTaken === undefined) conflicts.set(path, conflictAt(path, sides));
     const entry = sideTaken && (sideTaken === "turn" ? turn : upload).get(path);
     if (entry) merged.set(path, entry);
@@ -62,11 +67,7 @@ const conflictAt = (path: string, { turn, upload }: MergeSides): MergeConflict =
 });
 
 /** The side that is taken for a path; `null` if both sides changed it. */
-function sideOf(
-  path: string,
-  { base, turn, upload, leftOut, bases }: MergeSides,
-): "turn" | "upload" | null {
-  if (leftOut?.has(path)) return "turn";
+function sideOf(path: string, { base, turn, upload, bases }: MergeSides): "turn" | "upload" | null {
   const [ours, theirs] = [turn.get(path), upload.get(path)];
   if (sameFile(ours, theirs)) return "turn";
   const hash = bases?.get(path);

@@ -101,14 +101,37 @@ describe("the left-out files of a version", () => {
     expect(combineLeftOut(inherited, own, tree)).toEqual(left);
   });
 
-  it("are cut at their limit if many are inherited, and refused if the request sends too many", () => {
-    const many = Array.from({ length: 5_000 }, (_, at) => file(`${"p".repeat(100)}${at}`));
-    const left = combineLeftOut(many, [], has());
-    expect(left.length).toBeLessThan(5_000);
-    expect(JSON.stringify(left).length).toBeLessThan(RECORD_LIMITS.leftOutBytes);
-    expect(() => combineLeftOut([], many, has())).toThrow(
-      expect.objectContaining({ code: "record_too_large" }),
-    );
+  it("are named by their folder if many are inherited, and refused if the request sends too many", () => {
+    const many = Array.from({ length: 5_000 }, (_, at) => file(`data/${"p".repeat(100)}${at}`));
+    expect(combineLeftOut(many, [file("x")], has())).toEqual([file("x"), file("data/", null)]);
+    const ofRoot = many.map(({ path }) => file(path.replace("/", "-")));
+    for (const [inherited, own] of [
+      [[], many],
+      [ofRoot, []],
+    ] as const)
+      expect(() => combineLeftOut([...inherited], [...own], has())).toThrow(
+        expect.objectContaining({ code: "record_too_large" }),
+      );
+  });
+
+  it.each([
+    { name: "stays while the version has no file below it", own: [], tree: has(), left: ["data/"] },
+    { name: "ends with a file below it", own: [], tree: has("data/1"), left: [] },
+    {
+      name: "stays if the request names it again",
+      own: [file("data/")],
+      tree: has("data/1"),
+      left: ["data/"],
+    },
+    {
+      name: "stands for the files that the request names below it",
+      own: [file("data/2"), file("x")],
+      tree: has(),
+      left: ["x", "data/"],
+    },
+  ])("a folder of the base $name", ({ own, tree, left }) => {
+    const paths = combineLeftOut([file("data/")], own, tree).map(({ path }) => path);
+    expect(paths).toEqual(left);
   });
 
   it("are stored beside the entries", () => {
@@ -156,6 +179,13 @@ describe("an entry that a version inherits", () => {
     const version = { tree: tree(after), base: tree(base), leftOut };
     const [entry] = inheritedEntries([of("a", 1, { left_out: ["x"] })], version);
     expect([entry?.left_out ?? [], entry?.bases ?? []]).toEqual([left, bases]);
+  });
+
+  it("gives a file that the sender added below a left-out folder an empty base", () => {
+    const entry = of("a", 1, { left_out: ["d/"] });
+    const version = { tree: tree({ "d/x": "new" }), base: tree({}), leftOut: [] };
+    const bases = [{ path: "d/x", sha256: null }];
+    expect(inheritedEntries([entry], version)).toEqual([{ ...entry, bases }]);
   });
 
   it("keeps the older base that an entry already has", () => {

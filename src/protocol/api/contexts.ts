@@ -82,7 +82,7 @@ export const IncludedTurnSchema = z
       .max(RECORD_LIMITS.paths)
       .optional()
       .describe(
-        "Paths of the turn's state that the folder does not send. They count as unchanged. Omitted if none",
+        "Paths of the turn's state that the folder does not send. They count as unchanged. A path that ends in `/` represents all files below it that the version lacks. Omitted if none",
       ),
     bases: z
       .array(RecordBaseSchema)
@@ -102,7 +102,10 @@ const IncludesSchema = z
   .max(RECORD_LIMITS.entries, `has more than ${RECORD_LIMITS.entries} entries`);
 export type Includes = IncludedTurn[];
 
-/** Files that a version left out: their last contents in an older version. */
+/**
+ * Files that a version left out: their last contents in an older version. A folder, which ends in
+ * `/`, represents all files below it that the version lacks.
+ */
 const LeftOutFilesSchema = z.array(RecordBaseSchema).max(RECORD_LIMITS.paths);
 export type LeftOutFiles = z.infer<typeof LeftOutFilesSchema>;
 
@@ -126,7 +129,7 @@ export const ContextManifestSchema = z
         "Turns whose results the files contain, one entry per session. Entries of other sessions are inherited from `base_version`. Omitted: nothing is added",
       ),
     left_out: LeftOutFilesSchema.optional().describe(
-      "Files of `base_version` that are not sent because the folder excludes them, with their hashes in it. They do not count as deleted. Those of `base_version` are inherited. Omitted: nothing is added",
+      "Files of `base_version` that are not sent because the folder excludes them, with their hashes in it. They do not count as deleted. A path that ends in `/`, with `null`, represents all files below it that are not sent. Those of `base_version` are inherited. Omitted: nothing is added",
     ),
   })
   .meta({ id: "ContextManifest" });
@@ -202,7 +205,7 @@ export const ContextSchema = z
       "Turns whose results the files contain, one entry per session. Omitted if none",
     ),
     left_out: LeftOutFilesSchema.optional().describe(
-      "Files of older versions that this version leaves out without deleting them. Omitted if none",
+      "Files of older versions that this version leaves out without deleting them. A path that ends in `/` represents all files below it that the version lacks. Omitted if none",
     ),
   })
   .meta({ id: "Context" });

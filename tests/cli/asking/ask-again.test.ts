@@ -117,6 +117,42 @@ describe("a turn that conflicts refuse", () => {
   });
 });
 
+describe("a folder that a later question gives", () => {
+  it.each([
+    {
+      typed: "./site",
+      contexts: [
+        { name: "docs", permission: "read" },
+        { name: "site", permission: "write" },
+      ],
+    },
+    {
+      typed: "./site:read",
+      contexts: [
+        { name: "docs", permission: "read" },
+        { name: "site", permission: "read" },
+      ],
+    },
+  ])("$typed joins the contexts that the team has", async ({ typed, contexts }) => {
+    const started = {
+      type: "turn.started",
+      contexts: [{ name: "docs" }, { name: "site" }],
+      grants: [
+        { name: "docs", permission: "read" },
+        { name: "site", permission: "write" },
+      ],
+    };
+    await start({
+      [`${TURNS}/2/events?detail=summary&limit=5`]: { status: 200, body: { data: [started] } },
+    });
+    await refusalOf("--with", typed, "Add a style");
+    const asked = service.requests.find(
+      ({ method, path: at }) => method === "POST" && at === TURNS,
+    );
+    expect(JSON.parse(asked?.body ?? "{}")).toEqual({ question: "Add a style", contexts });
+  });
+});
+
 describe("a question that cannot be asked pushes nothing", () => {
   it.each([
     {

@@ -9,6 +9,11 @@ describe("a path in context_paths", () => {
     { name: "is the current folder", contexts: "[.]", paths: [". read"] },
     { name: "is absolute", contexts: '[{path: "/srv/site"}]', paths: ["/srv/site read"] },
     { name: "may be written", contexts: "[{path: ./a, permission: write}]", paths: ["./a write"] },
+    {
+      name: "may be written by an alias",
+      contexts: "[{path: ./a, permission: &access write}, {path: ./b, permission: *access}]",
+      paths: ["./a write", "./b write"],
+    },
     { name: "is the name of a context", contexts: "[site, {path: other}]", paths: [] },
     { name: "is a reference", contexts: `["\${HOME}/site"]`, paths: [] },
     { name: "is no text", contexts: "[{path: 7}, {path: }]", paths: [] },

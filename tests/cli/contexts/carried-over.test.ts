@@ -186,7 +186,9 @@ describe("pull from another branch", () => {
     await folder.pull(S, 2, "--apply");
     await folder.edit({ "c.txt": "mine" });
     const moved = await folder.pull(S, 3, "--apply");
-    expect(moved.screen).toContain("moves the folder from turn 2 to turn 3");
+    expect(moved.screen).toContain(
+      "moves the folder from turn 2 to turn 3, which does not continue turn 2",
+    );
     expect(await folder.files()).toEqual({ "a.txt": "a1", "b.txt": "b3", "c.txt": "mine" });
   });
 

@@ -122,14 +122,16 @@ export class ContractService {
     const isSeen = from.entry?.turn === entry?.turn;
     if (version.id === from.version.id && isSeen)
       return { tree: new Map(from.tree), conflicts: [] };
-    const base = new Map(
-      entry && !isSeen ? this.turn(from.session, entry.turn).tree : from.version.tree,
-    );
-    if (entry && !isSeen)
-      for (const { path, sha256 } of entry.bases ?? []) {
-        if (sha256 === null) base.delete(path);
-        else base.set(path, sha256);
-      }
+    const recorded = entry && !isSeen ? this.turn(from.session, entry.turn) : null;
+    const base = new Map(recorded?.tree ?? from.version.tree);
+    if (recorded) {
+      for (const { path, sha256 } of entry?.bases ?? []) setOrDelete(base, path, sha256);
+      // what the user pushed between the recorded turn and the parent turn is in both sides
+      const [before, after] = [recorded.version, from.version];
+      for (const path of after.id > before.id ? [...before.tree.keys(), ...after.tree.keys()] : [])
+        if (after.tree.get(path) !== before.tree.get(path))
+          setOrDelete(base, path, after.tree.get(path) ?? null);
+    }
     const leftOut = new Set(entry?.left_out ?? []);
     const tree = new Map<string, string>();
     const conflicts: Conflict[] = [];
@@ -236,6 +238,11 @@ export class ContractService {
     const data = [{ context: NAME, base_version: version.id, changes }];
     return { status: 200, body: { object: "list", data } };
   }
+}
+
+function setOrDelete(tree: Map<string, string>, path: string, hash: string | null): void {
+  if (hash === null) tree.delete(path);
+  else tree.set(path, hash);
 }
 
 type Answer = { status: number; type?: string; body: unknown };

@@ -17,6 +17,7 @@ const contentsOf = (text: string, executable = false): Contents => ({
   bytes: new TextEncoder().encode(text),
   executable,
 });
+const many = (word: string) => Array.from({ length: 12_000 }, (_, at) => `${word} ${at}`);
 const lines = (count: number, change = -1) =>
   Array.from({ length: count }, (_, index) =>
     index === change ? "changed" : `line ${index}`,
@@ -42,6 +43,13 @@ it.each([
     before: contentsOf("x\n"),
     after: contentsOf("x\n", true),
   },
+  {
+    name: "a large text with other lines",
+    before: contentsOf(many("old").join("\n")),
+    after: contentsOf(`${many("new").join("\n")}\n`),
+  },
+  { name: "a large new text", before: null, after: contentsOf(many("new").join("\n")) },
+  { name: "a large text that is deleted", before: contentsOf(many("old").join("\n")), after: null },
   {
     name: "line feeds of both kinds",
     before: contentsOf("a\r\nb\n"),

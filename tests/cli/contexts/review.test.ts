@@ -180,7 +180,7 @@ describe("pull --review", () => {
       "site",
     );
     expect([result.code, (await folder.files())["page.txt"]]).toEqual([0, page("TOP", "end")]);
-    await expect(folder.push()).rejects.toThrow("context_changed");
+    await expect(folder.push()).rejects.toThrow("A pull skipped these files");
     const patch = await folder.run("pull", "--patch");
     expect(patch.stdout.match(/^[-+]\w.*/gm)).toEqual(["-a", "+theirs", "-end", "+END"]);
     const next = await folder.run("pull", "--apply");

@@ -21,6 +21,7 @@ const conversation = (fields: Partial<Conversation> = {}): Conversation => ({
   refused: null,
   waiting: [],
   typed: null,
+  aside: null,
   ...fields,
 });
 const SESSION = "session_01jd";

@@ -31,6 +31,7 @@ const conversationAt = (server: string, fields: Partial<Conversation> = {}): Con
   waiting: [],
   typed: null,
   refused: null,
+  aside: null,
   ...fields,
 });
 

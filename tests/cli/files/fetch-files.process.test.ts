@@ -181,6 +181,7 @@ describe("a conversation", () => {
       refused: null,
       waiting: [],
       typed: null,
+      aside: null,
     };
     await perform({ name: "files", argument: "" }, conversation, io);
     await perform({ name: "save", argument: "talk" }, conversation, io);

@@ -85,6 +85,16 @@ describe("files --save", () => {
       files: { a: "mine" },
     },
     {
+      name: "remembers a file whose name is a key of every object",
+      steps: [
+        { result: { ["__proto__"]: "1" } },
+        { saves: 0 },
+        { result: { ["__proto__"]: "2" } },
+        { saves: 0, says: "1 written" },
+      ],
+      files: { ["__proto__"]: "2" },
+    },
+    {
       name: "writes nothing if the user and the run changed one file",
       steps: [
         { result: { a: "1", b: "1" } },
