@@ -10,7 +10,12 @@ import {
   readContextIfKept,
   sidesOf,
 } from "./context-client";
+import { turnsOf } from "./changes-of-turn";
 import type { StateFiles } from "./common-base";
+import { lineOf } from "./turn-line";
+
+/** Most ancestors whose changes are read to find the first version of a context, one at a time. */
+const MAX_READ_ANCESTORS = 32;
 
 /** The versions and states of one context that a command reads. Each version is read once. */
 export class ContextFiles {
@@ -69,12 +74,15 @@ export class ContextFiles {
   }
 
   /**
-   * Id of the version in the first turn of a session that has a state of the context; `null` if no
-   * turn before `turn` has one. Throws CliError.
+   * Id of the version in which an ancestor of a turn first used the context; `null` if none of the
+   * first completed ancestors has a state of it. Throws CliError.
    */
   async firstVersion(session: string, turn: number): Promise<string | null> {
-    for (let earlier = 1; earlier < turn; earlier += 1) {
-      const changes = await readChangesIfKept(session, earlier, this.connection);
+    const { parents, completed } = await turnsOf(session, this.connection);
+    const ancestors = lineOf(turn, parents).slice(1).reverse();
+    const withChanges = ancestors.filter((ancestor) => completed.has(ancestor));
+    for (const ancestor of withChanges.slice(0, MAX_READ_ANCESTORS)) {
+      const changes = await readChangesIfKept(session, ancestor, this.connection);
       const own = changes?.data.find(({ context }) => context === this.name);
       if (own) return own.base_version;
     }

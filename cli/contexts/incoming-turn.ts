@@ -88,9 +88,9 @@ export async function incomingTurn(
 type Reading = { directory: string; reads: ContextFiles; state: StateFiles; session: string };
 
 /**
- * Paths of the base that the session has never had: both the version of the turn and the version in
- * which the session first used the context left them out. A file that the session made at such a
- * path was made without knowledge of the folder's file.
+ * Paths of the base that the turn has never had: both the version of the turn and the version in
+ * which its first ancestor used the context left them out. A file that the team made at such a path
+ * was made without knowledge of the folder's file.
  */
 async function unseenPaths(
   base: BaseFiles,

@@ -21,26 +21,39 @@ type Sources = {
   endOf: (turn: number) => ContextState | null;
 };
 type VersionWithEntry = Pick<ContextState, "version" | "entry">;
+/**
+ * The turn's side. `first`: the version in which the parent or one of its ancestors first used the
+ * context. It is needed only if a version left files out.
+ */
+export type TurnSide = { parent: VersionWithEntry; first: () => string };
 
 const NONE: ReadonlyMap<string, string | null> = new Map();
 
-/**
- * `parent`: the turn's side. `entry`: this session's entry in the record of the newer version.
- * `first`: the version in which the session first used the context.
- */
+/** `entry`: this session's entry in the record of the newer version. */
 export async function mergeBase(
   sources: Sources,
-  { parent, first }: { parent: VersionWithEntry; first: string },
+  { parent, first }: TurnSide,
   entry: IncludedTurn | null,
 ): Promise<MergeBase> {
   const { base, bases } = await baseOf(sources, parent, entry);
-  const unseen = new Set((await sources.leftOutOf(first)).map(({ path }) => path));
-  // The version lacks files that it left out. They have their last contents in both sides, except
-  // files that the first version left out: the session has never had them.
-  const leftOut = (await sources.leftOutOf(parent.version)).flatMap(({ path, sha256 }) =>
-    base?.has(path) ? [] : [[path, unseen.has(path) ? null : sha256] as const],
-  );
+  const lastContents = await leftOutContents(sources, parent.version, first);
+  const leftOut = [...lastContents].filter(([path]) => !base?.has(path));
   return { base, bases: new Map([...leftOut, ...bases]) };
+}
+
+/**
+ * The files that a version left out. They have their last contents in both sides, except files that
+ * the first version left out: the branch has never had them.
+ */
+async function leftOutContents(
+  { leftOutOf }: Sources,
+  version: string,
+  first: () => string,
+): Promise<ReadonlyMap<string, string | null>> {
+  const files = await leftOutOf(version);
+  if (files.length === 0) return NONE;
+  const unseen = new Set((await leftOutOf(first())).map(({ path }) => path));
+  return new Map(files.map(({ path, sha256 }) => [path, unseen.has(path) ? null : sha256]));
 }
 
 async function baseOf(
