@@ -46,11 +46,10 @@ async function completedHint(
   return ` It continues turn ${found}, which completed: add --turn ${found}.`;
 }
 
+export type SessionTurns = { parents: Parents; completed: ReadonlySet<number> };
+
 /** The turns of a session. Throws CliError. */
-export async function turnsOf(
-  session: string,
-  connection: RequestContext,
-): Promise<{ parents: Parents; completed: ReadonlySet<number> }> {
+export async function turnsOf(session: string, connection: RequestContext): Promise<SessionTurns> {
   const { turns } = (await sessionStatus(session, connection)).data;
   return {
     parents: new Map(turns.map(({ turn, parent_turn: parent }) => [turn, parent ?? null])),

@@ -26,6 +26,7 @@ import { type Note, type NotedTurn, noteOf } from "./note";
 import { settledNote } from "./pending-push";
 import { noteAfterTurn } from "./record";
 import { sharedEntries } from "./shared-entries";
+import type { Side } from "./three-way";
 import {
   excludedPathsOf,
   joinedWith,
@@ -52,10 +53,10 @@ export async function incomingTurn(
       EXIT.config,
       `The service no longer has version ${found.base_version} of ${found.context}, which turn ${turn} is based on.`,
     );
-  const reading = { directory, reads, state, session };
+  const reading = { directory, reads, state, session, turn };
   const base = own === null ? await assumedBase(directory, state) : await baseOf(own, reading);
   // Files that another folder only excludes are not deleted here.
-  for (const path of await unseenPaths(base, { session, turn }, reading)) base.delete(path);
+  for (const path of await unseenPaths(base, reading)) base.delete(path);
   const entries = (await reads.version(state.version))?.includes ?? [];
   const turnPlace = { session, turn, version: state.version };
   const includes = { entries, files: state.versionFiles };
@@ -85,7 +86,13 @@ export async function incomingTurn(
   };
 }
 
-type Reading = { directory: string; reads: ContextFiles; state: StateFiles; session: string };
+type Reading = {
+  directory: string;
+  reads: ContextFiles;
+  state: StateFiles;
+  session: string;
+  turn: number;
+};
 
 /**
  * Paths of the base that the turn has never had: both the version of the turn and the version in
@@ -94,8 +101,7 @@ type Reading = { directory: string; reads: ContextFiles; state: StateFiles; sess
  */
 async function unseenPaths(
   base: BaseFiles,
-  { session, turn }: { session: string; turn: number },
-  { reads, state }: Reading,
+  { reads, state, session, turn }: Reading,
 ): Promise<string[]> {
   const ofTurn = await reads.version(state.version);
   if (ofTurn === null) return [];
@@ -122,14 +128,16 @@ async function baseOf(note: Note, reading: Reading): Promise<BaseFiles> {
   const { base, isPushed } = await commonBase(note, common, reading);
   const left = noted && common.turn === null ? await leftOutBase(noted, { base, reads }) : null;
   const hashes = await hashesHere(directory, noted?.taken ?? []);
+  const version = common.version === null ? null : await reads.version(common.version);
   // A file that was pushed before the pull has a later state in common than its noted base.
   const replaced = common.turn
     ? {
-        bases: (common.turn.bases ?? []).filter(({ path: file }) => !isPushed(file)),
+        bases: (await basesOfBranch(common.turn, version, reading)).filter(
+          ({ path: file }) => !isPushed(file),
+        ),
         taken: common.turn.taken ?? [],
       }
     : { bases: left?.bases ?? [], taken: [] };
-  const version = common.version === null ? null : await reads.version(common.version);
   const known: BaseFiles = left?.files ?? base;
   return withOtherBases(version ? withLeftOut(known, version) : known, replaced, {
     theirs: state.files,
@@ -137,10 +145,34 @@ async function baseOf(note: Note, reading: Reading): Promise<BaseFiles> {
   });
 }
 
+/**
+ * The older bases of a pulled turn. The state in such a base can be later than the fork of the
+ * pulled turn and of the incoming one. If neither of both has this state, they have the state of
+ * the common version in common.
+ */
+async function basesOfBranch(
+  noted: NotedTurn,
+  version: Context | null,
+  { reads, state, turn }: Reading,
+): Promise<NonNullable<NotedTurn["bases"]>> {
+  const { session, bases = [] } = noted;
+  if (bases.length === 0 || version === null) return bases;
+  const fork = await reads.forkOf(session, turn, noted.turn);
+  if (fork === noted.turn) return bases;
+  const atFork = fork === null ? null : await reads.stateIfKept({ session, turn: fork });
+  const ofVersion = withLeftOut(sidesOf(version), version);
+  return bases.map((base) => {
+    const isIn = (files: ReadonlyMap<string, Side> | undefined) =>
+      files !== undefined && (files.get(base.path)?.hash ?? null) === base.sha256;
+    if (isIn(state.files) || isIn(atFork?.files)) return base;
+    return { path: base.path, sha256: ofVersion.get(base.path)?.hash ?? null };
+  });
+}
+
 async function commonBase(
   note: Note,
   { version, turn }: CommonPoint,
-  { reads, state, session }: Reading,
+  { reads, state, session }: Omit<Reading, "turn">,
 ): Promise<KnownFiles> {
   const only = (files: BaseFiles): KnownFiles => ({ base: files, isPushed: () => false });
   const context = version === null ? null : await reads.version(version);
@@ -159,7 +191,7 @@ async function commonBase(
 async function filesOfVersion(
   note: Note,
   context: Context,
-  { reads, state, session }: Omit<Reading, "directory">,
+  { reads, state, session }: Omit<Reading, "directory" | "turn">,
 ): Promise<BaseFiles> {
   const files: BaseFiles = new Map(sidesOf(context));
   for (const file of context.version === note.version ? (note.without ?? []) : [])

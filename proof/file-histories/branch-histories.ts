@@ -21,6 +21,42 @@ export const BRANCH_ROWS: readonly Row[] = [
     then: { ".gitignore": "x\n", a: "t", x: "0" },
   },
   {
+    name: "a conflict that was skipped on one branch is none on a branch without the file",
+    operations: [
+      ...[edit("a", "0"), push(), ask({}), edit("c", "1"), push(), edit("c", "2")],
+      ...[ask({ c: "t" }), pull({ skipsConflicts: true }), push(), ask({}, { back: 1 }), pull()],
+    ],
+    then: { a: "0", c: "2" },
+    conflicts: 1,
+  },
+  {
+    name: "a conflict that was skipped on one branch is none for a pull of a turn without the file",
+    operations: [
+      ...[edit("a", "0"), push(), ask({}), edit("c", "1"), push(), edit("c", "2")],
+      ...[ask({ c: "t" }), pull({ skipsConflicts: true }), push(), pull({ back: 1 })],
+    ],
+    then: { a: "0", c: "2" },
+    conflicts: 1,
+  },
+  {
+    name: "a conflict that was skipped on one branch keeps its older base on a branch with this base",
+    operations: [
+      ...[edit("a", "0"), push(), ask({ c: "1" }), pull(), edit("c", "2"), ask({ c: "t" })],
+      ...[pull({ skipsConflicts: true }), push(), ask({}, { back: 1 }), pull()],
+    ],
+    then: { a: "0", c: "2" },
+    conflicts: 1,
+  },
+  {
+    name: "a conflict that was skipped on one branch is one on a branch that changed the file too",
+    operations: [
+      ...[edit("c", "0"), push(), ask({}), edit("c", "1"), ask({ c: "t" })],
+      ...[ask({ c: "s" }, { back: 1 }), pull({ back: 1, skipsConflicts: true }), push(), ask({})],
+    ],
+    then: { c: "1" },
+    conflicts: 2,
+  },
+  {
     name: "a context that a turn between does not use continues from the last turn that used it",
     operations: [
       ...[edit("a", "0"), push(), ask({ a: "1" }), ask({}, { uses: [] }), edit("b", "0"), push()],

@@ -41,7 +41,7 @@ type Dependencies = {
   reader: Pick<ContextReader, "open">;
   records: Pick<ContextRecords, "entriesOf" | "read">;
   /** The states of the session's earlier turns; `null` for a new session. */
-  states: Pick<ContextStates, "endOf" | "firstVersion" | "usedUntil"> | null;
+  states: Pick<ContextStates, "endOf" | "firstVersion" | "lineOf" | "usedUntil"> | null;
   /** Whether the session itself stores contents. */
   isKept: (hash: string) => boolean;
 };
@@ -135,7 +135,15 @@ async function merge(
   const leftOutOf = async (id: string) =>
     decodeLeftOut(await dependencies.records.read({ tenant, name, id }));
   const first = () => (turn === null ? null : states?.firstVersion(turn, name)) ?? parent.version;
-  const { base, bases } = await mergeBase({ treeOf, endOf, leftOutOf }, { parent, first }, entry);
+  const forkWith = (other: number) => {
+    const line = new Set(turn === null ? [] : states?.lineOf(turn));
+    return states?.lineOf(other).find((ancestor) => line.has(ancestor)) ?? null;
+  };
+  const { base, bases } = await mergeBase(
+    { treeOf, endOf, leftOutOf },
+    { parent, first, forkWith },
+    entry,
+  );
   const leftOut = (await leftOutOf(version)).map(({ path }) => path);
   const { tree, conflicts } = mergeTrees({
     ...{ base, bases },
