@@ -1,5 +1,4 @@
 import { lstat } from "node:fs/promises";
-import path from "node:path";
 import type { Context } from "../../src/protocol/api/contexts";
 import type { Connection } from "../credentials/connection";
 import { CliError, EXIT } from "../exit-codes";
@@ -22,6 +21,7 @@ import {
   type LinkedFolder,
   localFirst,
 } from "./incoming";
+import { localPath } from "./local-names";
 import { type Note, type NotedTurn, noteOf } from "./note";
 import { settledNote } from "./pending-push";
 import { noteAfterTurn } from "./record";
@@ -243,7 +243,7 @@ async function assumedBase(directory: string, { versionFiles }: StateFiles): Pro
 async function hasAny(directory: string, files: Files): Promise<boolean> {
   for (const file of files.keys()) {
     if (refusalOf(file) !== null) continue;
-    const entry = await lstat(path.join(directory, file)).catch(() => null);
+    const entry = await lstat(await localPath(directory, file)).catch(() => null);
     if (entry !== null) return true;
   }
   return false;
