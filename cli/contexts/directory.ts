@@ -41,7 +41,8 @@ export function refusalOf(text: string): string | null {
     return "leads outside the folder";
   if (parts.some((part) => /^[a-z]:/i.test(part) || WINDOWS_DEVICE.test(part)))
     return "names a device or a drive";
-  if (parts.some((part) => /^(\.git|git~\d+|\.massgen-edge)[. ]*$/i.test(part)))
+  // The names with `~` are short forms on Windows.
+  if (parts.some((part) => /^(\.git|git~\d+|\.massgen-edge|massge~\d+)[. ]*$/i.test(part)))
     return "could run programs on this machine";
   return isAcceptedPath(text) ? null : "is an invalid name on other systems";
 }
