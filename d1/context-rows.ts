@@ -116,6 +116,7 @@ const eraseOperations = (
 
 /**
  * Commits an uploaded version with its record. Returns false if it is no longer being uploaded, if
+ * the newest version was begun later, because ids of versions sort in the order of the versions, if
  * `base` is given and is not the newest version, or if `base` has another record. One statement
  * commits, so that concurrent commits are ordered and a version that is marked for erasing is never
  * committed.
@@ -127,7 +128,7 @@ async function commitVersion(
   const committedVersions =
     "FROM context_versions WHERE tenant = ?1 AND name = ?2 AND state = 'committed'";
   const newest = `(SELECT id ${committedVersions} ORDER BY nth DESC LIMIT 1)`;
-  const hasBase = `(?7 = 0 OR ${newest} IS ?8)`;
+  const hasBase = `?3 > COALESCE(${newest}, '') AND (?7 = 0 OR ${newest} IS ?8)`;
   const baseRecord =
     "(SELECT includes FROM context_records WHERE tenant = ?1 AND name = ?2 AND version = ?8)";
   const hasRecord = record === null ? "" : ` AND ${baseRecord} IS ?9`;

@@ -5,6 +5,7 @@ import { reasonOf } from "../local-files";
 import { toLine } from "../terminal/sanitize";
 import type { ContentFetcher } from "./context-client";
 import { inspect, isSameFile } from "./directory";
+import { localNames, localPath } from "./local-names";
 import type { LocalEntry, Side, Step } from "./three-way";
 import { renameInCase, writeWhole } from "./write-files";
 
@@ -36,7 +37,7 @@ export async function applySteps(
       const bytes = await fetchContents(step.path, step.to.hash);
       if (step.waits) await removeEmptyFolders(directory, step.path);
       await requireUnchanged(directory, step);
-      await writeWhole(path.join(directory, step.path), bytes, step.to.executable);
+      await writeWhole(await localPath(directory, step.path), bytes, step.to.executable);
       counts.written += 1;
     }
   }
@@ -64,7 +65,7 @@ async function removeEmptyFolders(directory: string, filePath: string): Promise<
   )
     return;
   for (const folder of localEntry.by.folders)
-    await rmdir(path.join(directory, folder)).catch(() => undefined);
+    await rmdir(await localPath(directory, folder)).catch(() => undefined);
 }
 
 async function requireUnchanged(
@@ -85,13 +86,13 @@ const isUnchanged = (localEntry: LocalEntry, from: Side): boolean =>
     : "hash" in localEntry && localEntry.hash === from.hash;
 
 async function remove(directory: string, filePath: string): Promise<void> {
-  const file = path.join(directory, filePath);
+  const names = await localNames(directory, filePath);
+  const file = path.join(directory, ...names);
   await rm(file).catch((cause: unknown) => {
     throw new CliError(EXIT.config, `Cannot delete ${file}: ${reasonOf(cause)}.`, { cause });
   });
-  const parts = filePath.split("/").slice(0, -1);
-  for (let depth = parts.length; depth > 0; depth -= 1) {
-    const isRemoved = await rmdir(path.join(directory, ...parts.slice(0, depth))).then(
+  for (let depth = names.length - 1; depth > 0; depth -= 1) {
+    const isRemoved = await rmdir(path.join(directory, ...names.slice(0, depth))).then(
       () => true,
       () => false,
     );

@@ -2,8 +2,10 @@ import type { ContextChanges } from "../../src/protocol/api/contexts";
 import type { Connection } from "../credentials/connection";
 import { CliError, EXIT } from "../exit-codes";
 import { sessionStatus } from "../service/session-calls";
+import type { RequestContext } from "../service/problem";
 import { readChanges } from "./context-client";
 import type { Note } from "./note";
+import { isBasedOn, lineOf, type Parents } from "./turn-line";
 
 /** `name`: the context that the user named. */
 export type RequestedTurn = { session: string; turn: number; name: string | undefined };
@@ -38,26 +40,23 @@ async function completedHint(
   { session, turn }: Pick<RequestedTurn, "session" | "turn">,
   connection: Connection,
 ): Promise<string> {
-  const turns = await turnsOf(session, connection);
-  let found = turns.get(turn);
-  while (found && found.status !== "completed") found = turns.get(found.parent ?? 0);
-  if (!found || found.turn === turn) return "";
-  return ` It continues turn ${found.turn}, which completed: add --turn ${found.turn}.`;
+  const { parents, completed } = await turnsOf(session, connection);
+  const found = lineOf(turn, parents).find((one) => completed.has(one));
+  if (found === undefined || found === turn) return "";
+  return ` It continues turn ${found}, which completed: add --turn ${found}.`;
 }
 
-type TurnEntry = { turn: number; status: string; parent: number | null };
+export type SessionTurns = { parents: Parents; completed: ReadonlySet<number> };
 
-async function turnsOf(
-  session: string,
-  connection: Connection,
-): Promise<ReadonlyMap<number, TurnEntry>> {
-  const { data } = await sessionStatus(session, connection);
-  return new Map(
-    data.turns.map(({ turn, status, parent_turn: parent }) => [
-      turn,
-      { turn, status, parent: parent ?? null },
-    ]),
-  );
+/** The turns of a session. Throws CliError. */
+export async function turnsOf(session: string, connection: RequestContext): Promise<SessionTurns> {
+  const { turns } = (await sessionStatus(session, connection)).data;
+  return {
+    parents: new Map(turns.map(({ turn, parent_turn: parent }) => [turn, parent ?? null])),
+    completed: new Set(
+      turns.filter(({ status }) => status === "completed").map(({ turn }) => turn),
+    ),
+  };
 }
 
 /**
@@ -71,19 +70,7 @@ export async function moveNotice(
 ): Promise<string | null> {
   const noted = note.includes?.find((entry) => entry.session === session);
   if (noted === undefined || noted.turn === turn) return null;
-  const turns = await turnsOf(session, connection);
-  const parents = new Map([...turns.values()].map((entry) => [entry.turn, entry.parent]));
+  const { parents } = await turnsOf(session, connection);
   if (isBasedOn(turn, noted.turn, parents)) return null;
   return `This pull moves the folder from turn ${noted.turn} to turn ${turn}, which does not continue turn ${noted.turn}. Files get the state that they have in turn ${turn}, also if this state is older. Changes that you have not pushed stay.`;
-}
-
-/** Whether a turn is based on another turn. `parents`: the parent of each turn. */
-export function isBasedOn(
-  turn: number,
-  origin: number,
-  parents: ReadonlyMap<number, number | null>,
-): boolean {
-  let current: number | null = turn;
-  while (current !== null && current > origin) current = parents.get(current) ?? null;
-  return current === origin;
 }

@@ -10,12 +10,21 @@ import {
   readContextIfKept,
   sidesOf,
 } from "./context-client";
+import { type SessionTurns, turnsOf } from "./changes-of-turn";
 import type { StateFiles } from "./common-base";
+import { forkOf, lineOf } from "./turn-line";
 
-/** The versions and states of one context that a command reads. Each version is read once. */
+/** Most ancestors whose changes are read to find the first version of a context, one at a time. */
+const MAX_READ_ANCESTORS = 32;
+
+/**
+ * The versions and states of one context that a command reads. Each version, and the list of a
+ * session's turns, is read once.
+ */
 export class ContextFiles {
   readonly #sources = new Map<string, { path: string; fetch: ContentFetcher }[]>();
   readonly #versions = new Map<string, Promise<Context | null>>();
+  readonly #sessions = new Map<string, Promise<SessionTurns>>();
 
   constructor(
     private readonly name: string,
@@ -68,13 +77,27 @@ export class ContextFiles {
     return own ? this.stateOf(place, own) : null;
   }
 
+  /** The latest turn that two turns are both based on; `null` if there is none. Throws CliError. */
+  async forkOf(session: string, one: number, other: number): Promise<number | null> {
+    return forkOf(one, other, (await this.#turns(session)).parents);
+  }
+
+  #turns(session: string): Promise<SessionTurns> {
+    const found = this.#sessions.get(session) ?? turnsOf(session, this.connection);
+    this.#sessions.set(session, found);
+    return found;
+  }
+
   /**
-   * Id of the version in the first turn of a session that has a state of the context; `null` if no
-   * turn before `turn` has one. Throws CliError.
+   * Id of the version in which an ancestor of a turn first used the context; `null` if none of the
+   * first completed ancestors has a state of it. Throws CliError.
    */
   async firstVersion(session: string, turn: number): Promise<string | null> {
-    for (let earlier = 1; earlier < turn; earlier += 1) {
-      const changes = await readChangesIfKept(session, earlier, this.connection);
+    const { parents, completed } = await this.#turns(session);
+    const ancestors = lineOf(turn, parents).slice(1).reverse();
+    const withChanges = ancestors.filter((ancestor) => completed.has(ancestor));
+    for (const ancestor of withChanges.slice(0, MAX_READ_ANCESTORS)) {
+      const changes = await readChangesIfKept(session, ancestor, this.connection);
       const own = changes?.data.find(({ context }) => context === this.name);
       if (own) return own.base_version;
     }

@@ -3,6 +3,7 @@ import path from "node:path";
 import { CONTEXT_LIMITS } from "../../src/protocol/context-limits";
 import { CliError, EXIT } from "../exit-codes";
 import { toLine } from "../terminal/sanitize";
+import { localNames } from "./local-names";
 import { hashOf, isAcceptedPath, readPlainFile } from "./scan";
 import type { LocalEntry, BlockingEntries } from "./three-way";
 
@@ -40,7 +41,8 @@ export function refusalOf(text: string): string | null {
     return "leads outside the folder";
   if (parts.some((part) => /^[a-z]:/i.test(part) || WINDOWS_DEVICE.test(part)))
     return "names a device or a drive";
-  if (parts.some((part) => /^(\.git|git~\d+|\.massgen-edge)[. ]*$/i.test(part)))
+  // The names with `~` are short forms on Windows.
+  if (parts.some((part) => /^(\.git|git~\d+|\.massgen-edge|massge~\d+)[. ]*$/i.test(part)))
     return "could run programs on this machine";
   return isAcceptedPath(text) ? null : "is an invalid name on other systems";
 }
@@ -50,20 +52,21 @@ export async function inspect(directory: string, text: string): Promise<LocalEnt
   const refusal = refusalOf(text);
   if (refusal !== null) return { blocked: refusal };
   const parts = text.split("/");
+  const names = await localNames(directory, text);
   for (let depth = 1; depth < parts.length; depth += 1) {
     const parent = parts.slice(0, depth).join("/");
-    const entry = await lstat(path.join(directory, parent)).catch(() => null);
+    const place = path.join(directory, ...names.slice(0, depth));
+    const entry = await lstat(place).catch(() => null);
     if (entry === null) return null;
     if (entry.isFile())
       return { blocked: `${parent} is a file here`, by: { files: [parent], folders: [] } };
     if (!entry.isDirectory())
       return { blocked: `${parent} is ${entry.isSymbolicLink() ? "a link" : "no folder"} here` };
   }
-  const file = path.join(directory, text);
+  const file = path.join(directory, ...names);
   const entry = await lstat(file).catch(() => null);
   if (entry === null) return null;
-  if (entry.isDirectory())
-    return { blocked: "is a folder here", by: await contentsOf(directory, text) };
+  if (entry.isDirectory()) return { blocked: "is a folder here", by: await contentsOf(file, text) };
   if (!entry.isFile())
     return { blocked: entry.isSymbolicLink() ? "is a link here" : "is not a regular file here" };
   const read = await readPlainFile(file);
@@ -72,24 +75,25 @@ export async function inspect(directory: string, text: string): Promise<LocalEnt
 }
 
 /**
- * Lists the contents of a folder. An unreadable folder, or a folder larger than a context, is
+ * Lists the contents of a folder. `folder`: its path in the context. An unreadable folder, or a folder larger than a context, is
  * listed as a file, so that no plan deletes it.
  */
-async function contentsOf(directory: string, folder: string): Promise<BlockingEntries> {
+async function contentsOf(place: string, folder: string): Promise<BlockingEntries> {
   const [files, folders]: [string[], string[]] = [[], []];
   const isTooLarge = (): boolean => files.length + folders.length > 2 * CONTEXT_LIMITS.files;
-  const walk = async (folderPath: string): Promise<void> => {
+  const walk = async (localFolder: string, folderPath: string): Promise<void> => {
     const children = isTooLarge()
       ? null
-      : await readdir(path.join(directory, folderPath), { withFileTypes: true }).catch(() => null);
+      : await readdir(localFolder, { withFileTypes: true }).catch(() => null);
     if (children === null) files.push(folderPath);
     for (const child of children ?? []) {
-      if (child.isDirectory()) await walk(`${folderPath}/${child.name}`);
-      else files.push(`${folderPath}/${child.name}`);
+      const childPath = `${folderPath}/${child.name.normalize("NFC")}`;
+      if (child.isDirectory()) await walk(path.join(localFolder, child.name), childPath);
+      else files.push(childPath);
     }
     folders.push(folderPath);
   };
-  await walk(folder);
+  await walk(place, folder);
   return { files, folders };
 }
 
@@ -107,10 +111,10 @@ export async function isSameFile(directory: string, one: string, other: string):
  * paths that differ only in case have the same identity if they are the same file.
  */
 export async function identityOf(directory: string, filePath: string): Promise<string | null> {
-  const parts = filePath.split("/");
+  const names = await localNames(directory, filePath);
   const identities: string[] = [];
-  for (let depth = 1; depth <= parts.length; depth += 1) {
-    const place = path.join(directory, ...parts.slice(0, depth));
+  for (let depth = 1; depth <= names.length; depth += 1) {
+    const place = path.join(directory, ...names.slice(0, depth));
     const entry = await lstat(place, { bigint: true }).catch(() => null);
     if (entry === null) return null;
     identities.push(`${entry.dev}:${entry.ino}`);

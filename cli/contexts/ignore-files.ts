@@ -2,6 +2,7 @@ import { readFile, stat } from "node:fs/promises";
 import path from "node:path";
 import ignore from "ignore";
 import type { IgnoreFile } from "./exclusions";
+import { localPath } from "./local-names";
 
 /**
  * Reads the ignore rules of git for a folder: `.gitignore` files in the folder and in its parents
@@ -32,10 +33,8 @@ export class IgnoreFiles {
 
   async #read(folder: string): Promise<readonly IgnoreFile[]> {
     const above = await (folder === "" ? ignoreFilesAbove(this.#root) : this.applyingTo(folder));
-    const own = await ignoreFileAt(path.join(this.#root, folder, ".gitignore"), {
-      base: folder,
-      prefix: "",
-    });
+    const place = await localPath(this.#root, `${folder}.gitignore`);
+    const own = await ignoreFileAt(place, { base: folder, prefix: "" });
     return own ? [...above, own] : above;
   }
 }

@@ -1,5 +1,4 @@
 import { lstat } from "node:fs/promises";
-import path from "node:path";
 import type { Context } from "../../src/protocol/api/contexts";
 import type { Connection } from "../credentials/connection";
 import { CliError, EXIT } from "../exit-codes";
@@ -24,10 +23,12 @@ import {
   localFirst,
 } from "./incoming";
 import { withDonePart } from "./interrupted-pull";
+import { localPath } from "./local-names";
 import { type Note, type NotedTurn, noteOf } from "./note";
 import { ownNote } from "./pending-push";
 import { noteAfterTurn, type VersionRecord } from "./record";
 import { sharedEntries } from "./shared-entries";
+import type { Side } from "./three-way";
 import {
   exclusionTest,
   joinedWith,
@@ -55,11 +56,11 @@ export async function incomingTurn(
       EXIT.config,
       `The service no longer has version ${found.base_version} of ${found.context}, which turn ${turn} is based on.`,
     );
-  const reading = { directory, reads, state, session };
+  const reading = { directory, reads, state, session, turn };
   const noted = own === null ? await assumedBase(directory, state) : await baseOf(own, reading);
   const base = withDonePart(noted, done, state.files);
   // Files that another folder only excludes are not deleted here.
-  for (const path of await unseenPaths(base, { session, turn }, reading)) base.delete(path);
+  for (const path of await unseenPaths(base, reading)) base.delete(path);
   const turnPlace = { session, turn, version: state.version };
   const includes = await recordOfVersion(base, reading);
   const baseHash = (file: string): string | null => base.get(file)?.hash ?? null;
@@ -99,17 +100,22 @@ async function recordOfVersion(base: BaseFiles, { reads, state }: Reading): Prom
   return { entries: version ? await unfoldedEntries(reads, version, known) : [], files };
 }
 
-type Reading = { directory: string; reads: ContextFiles; state: StateFiles; session: string };
+type Reading = {
+  directory: string;
+  reads: ContextFiles;
+  state: StateFiles;
+  session: string;
+  turn: number;
+};
 
 /**
- * Paths of the base that the session has never had: both the version of the turn and the version in
- * which the session first used the context left them out. A file that the session made at such a
- * path was made without knowledge of the folder's file.
+ * Paths of the base that the turn has never had: both the version of the turn and the version in
+ * which its first ancestor used the context left them out. A file that the team made at such a path
+ * was made without knowledge of the folder's file.
  */
 async function unseenPaths(
   base: BaseFiles,
-  { session, turn }: { session: string; turn: number },
-  { reads, state }: Reading,
+  { reads, state, session, turn }: Reading,
 ): Promise<string[]> {
   const ofTurn = await reads.version(state.version);
   if (ofTurn === null) return [];
@@ -134,14 +140,16 @@ async function baseOf(note: Note, reading: Reading): Promise<BaseFiles> {
   const { base, isPushed } = await commonBase(note, common, reading);
   const left = noted && common.turn === null ? await leftOutBase(noted, { base, reads }) : null;
   const hashes = await hashesHere(directory, noted?.taken ?? []);
+  const version = common.version === null ? null : await reads.version(common.version);
   // A file that was pushed before the pull has a later state in common than its noted base.
   const replaced = common.turn
     ? {
-        bases: (common.turn.bases ?? []).filter(({ path: file }) => !isPushed(file)),
+        bases: (await basesOfBranch(common.turn, version, reading)).filter(
+          ({ path: file }) => !isPushed(file),
+        ),
         taken: common.turn.taken ?? [],
       }
     : { bases: left?.bases ?? [], taken: [] };
-  const version = common.version === null ? null : await reads.version(common.version);
   const known: BaseFiles = left?.files ?? base;
   return withOtherBases(version ? withLeftOut(known, version) : known, replaced, {
     theirs: state.files,
@@ -149,10 +157,34 @@ async function baseOf(note: Note, reading: Reading): Promise<BaseFiles> {
   });
 }
 
+/**
+ * The older bases of a pulled turn. The state in such a base can be later than the fork of the
+ * pulled turn and of the incoming one. If neither of both has this state, they have the state of
+ * the common version in common.
+ */
+async function basesOfBranch(
+  noted: NotedTurn,
+  version: Context | null,
+  { reads, state, turn }: Reading,
+): Promise<NonNullable<NotedTurn["bases"]>> {
+  const { session, bases = [] } = noted;
+  if (bases.length === 0 || version === null) return bases;
+  const fork = await reads.forkOf(session, turn, noted.turn);
+  if (fork === noted.turn) return bases;
+  const atFork = fork === null ? null : await reads.stateIfKept({ session, turn: fork });
+  const ofVersion = withLeftOut(sidesOf(version), version);
+  return bases.map((base) => {
+    const isIn = (files: ReadonlyMap<string, Side> | undefined) =>
+      files !== undefined && (files.get(base.path)?.hash ?? null) === base.sha256;
+    if (isIn(state.files) || isIn(atFork?.files)) return base;
+    return { path: base.path, sha256: ofVersion.get(base.path)?.hash ?? null };
+  });
+}
+
 async function commonBase(
   note: Note,
   { version, turn }: CommonPoint,
-  { reads, state, session }: Reading,
+  { reads, state, session }: Omit<Reading, "turn">,
 ): Promise<KnownFiles> {
   const only = (files: BaseFiles): KnownFiles => ({ base: files, isPushed: () => false });
   const context = version === null ? null : await reads.version(version);
@@ -171,7 +203,7 @@ async function commonBase(
 async function filesOfVersion(
   note: Note,
   context: Context,
-  { reads, state, session }: Omit<Reading, "directory">,
+  { reads, state, session }: Omit<Reading, "directory" | "turn">,
 ): Promise<BaseFiles> {
   const files = filesHere(note, context, state.files);
   const ofTurn = await reads.version(state.version);
@@ -229,7 +261,7 @@ async function assumedBase(directory: string, { versionFiles }: StateFiles): Pro
 async function hasAny(directory: string, files: Files): Promise<boolean> {
   for (const file of files.keys()) {
     if (refusalOf(file) !== null) continue;
-    const entry = await lstat(path.join(directory, file)).catch(() => null);
+    const entry = await lstat(await localPath(directory, file)).catch(() => null);
     if (entry !== null) return true;
   }
   return false;

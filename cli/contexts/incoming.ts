@@ -1,8 +1,8 @@
-import path from "node:path";
 import type { BaseFiles, Files } from "./common-base";
 import type { ContentFetcher } from "./context-client";
 import { inspect } from "./directory";
 import type { DonePart } from "./interrupted-pull";
+import { localPath } from "./local-names";
 import type { FolderNotes, Link, Note, TakenFile } from "./note";
 import type { Remainder } from "./record";
 import { hashOf, readPlainFile } from "./scan";
@@ -58,7 +58,7 @@ export const localFirst =
   async (file, hash) => {
     const entry = await inspect(directory, file);
     const isHere = entry !== null && "hash" in entry && entry.hash === hash;
-    const read = isHere ? await readPlainFile(path.join(directory, file)) : null;
+    const read = isHere ? await readPlainFile(await localPath(directory, file)) : null;
     return read?.bytes && hashOf(read.bytes) === hash ? read.bytes : fetch(file, hash);
   };
 

@@ -6,7 +6,8 @@ import { parseJson } from "../service/schema";
 import { inPhaseOrder } from "./apply";
 import { type BaseFiles, type Files, withOtherBases } from "./common-base";
 import { inspect } from "./directory";
-import { folderOf, hideFromGit, NoteSchema, noteOf, readNotes, sameNote, writeNote } from "./note";
+import { hideFromGit, NoteSchema, noteOf, readNotes, sameNote, writeNote } from "./note";
+import { noteFile } from "./note-files";
 import type { LocalEntry, Step } from "./three-way";
 import { writeWhole } from "./write-files";
 
@@ -36,11 +37,13 @@ type PullPlan = z.infer<typeof PullPlanSchema>;
 /** The part of an interrupted pull that was done. `words`: see `PullPlan`. */
 export type DonePart = { files: readonly PlannedFile[]; words: readonly string[] };
 
-const fileOf = (directory: string): string => path.join(folderOf(directory), "pull.json");
+const fileOf = (directory: string): Promise<string> => noteFile(directory, "pull.json");
 
 /** Forgets an interrupted pull. */
 export const forgetPull = (directory: string): Promise<void> =>
-  rm(fileOf(directory), { force: true }).catch(() => undefined);
+  fileOf(directory)
+    .then((file) => rm(file, { force: true }))
+    .catch(() => undefined);
 
 /** `done`: what an earlier, interrupted pull has done; `null` if nothing. */
 export type PlannedPull = Pick<PullPlan, "before" | "after" | "words"> & {
@@ -59,8 +62,9 @@ export async function writePlannedPull(
   });
   if (files.length === 0) return;
   const planned: PullPlan = { before, after, words, files: [...(done?.files ?? []), ...files] };
-  await writeWhole(fileOf(directory), Buffer.from(`${JSON.stringify(planned)}\n`), false);
-  await hideFromGit(folderOf(directory));
+  const notePath = await fileOf(directory);
+  await writeWhole(notePath, Buffer.from(`${JSON.stringify(planned)}\n`), false);
+  await hideFromGit(path.dirname(notePath));
 }
 
 /**
@@ -70,7 +74,7 @@ export async function writePlannedPull(
  * CliError.
  */
 export async function settlePull(directory: string): Promise<DonePart | null> {
-  const text = await readTextFile(fileOf(directory), { fileKind: "note of the last pull" });
+  const text = await readTextFile(await fileOf(directory), { fileKind: "note of the last pull" });
   const { data } = PullPlanSchema.safeParse(text === null ? null : parseJson(text));
   if (!data) return null;
   const { before, after, files, words } = data;

@@ -5,6 +5,7 @@ import { ContextNameSchema, VersionIdSchema } from "../../src/protocol/api/conte
 import { CliError, EXIT } from "../exit-codes";
 import { codeOf, readTextFile } from "../local-files";
 import { parseJson } from "../service/schema";
+import { noteFile } from "./note-files";
 import { writeWhole } from "./write-files";
 
 /** A file of which single hunks were taken: the hash of the contents that were written. */
@@ -106,9 +107,7 @@ const isOf =
 export const noteOf = ({ linked, others }: FolderNotes, link: Link): Note | null =>
   [linked ?? [], others].flat().find(isOf(link)) ?? null;
 
-/** The folder with the notes of this program. */
-export const folderOf = (directory: string): string => path.join(directory, ".massgen-edge");
-const noteFile = (directory: string): string => path.join(folderOf(directory), "context.json");
+const noteOfFolder = (directory: string): Promise<string> => noteFile(directory, "context.json");
 
 /** Reads the note of the linked context; `null` if there is none. Throws CliError. */
 export const readNote = async (directory: string): Promise<Note | null> =>
@@ -116,7 +115,7 @@ export const readNote = async (directory: string): Promise<Note | null> =>
 
 /** Reads the notes of a folder. Throws CliError. */
 export async function readNotes(directory: string): Promise<FolderNotes> {
-  const file = noteFile(directory);
+  const file = await noteOfFolder(directory);
   const text = await readTextFile(file, { fileKind: "note of the last push" });
   if (text === null) return { linked: null, others: [] };
   const parsed = NoteFileSchema.safeParse(parseJson(text));
@@ -147,8 +146,9 @@ export async function writeNote(
     ? { ...note, others: beside.slice(-MAX_OTHERS) }
     : { ...linked, others: [...beside.filter((one) => one !== linked), note].slice(-MAX_OTHERS) };
   const text = JSON.stringify(file, (_, value) => (isEmptyList(value) ? undefined : value), 2);
-  await writeWhole(noteFile(directory), Buffer.from(`${text}\n`), false);
-  await hideFromGit(folderOf(directory));
+  const notePath = await noteOfFolder(directory);
+  await writeWhole(notePath, Buffer.from(`${text}\n`), false);
+  await hideFromGit(path.dirname(notePath));
 }
 
 /** Whether two notes are equal; `null` is a missing note. */

@@ -7,7 +7,8 @@ import type { Connection } from "../credentials/connection";
 import { readContextIfAny, sidesOf } from "./context-client";
 import { readTextFile } from "../local-files";
 import { parseJson } from "../service/schema";
-import { type FolderNotes, folderOf, hideFromGit, type Link, type Note, noteOf } from "./note";
+import { type FolderNotes, hideFromGit, type Link, type Note, noteOf } from "./note";
+import { noteFile } from "./note-files";
 import { type LeftOutBySession, noteAfterPush } from "./record";
 import type { LocalFile } from "./scan";
 import { writeWhole } from "./write-files";
@@ -55,8 +56,8 @@ const FirstPushSchema = z.object({
   tree: z.string(),
 });
 
-const firstPushFile = (directory: string): string =>
-  path.join(folderOf(directory), "first-push.json");
+const firstPushFile = (directory: string): Promise<string> =>
+  noteFile(directory, "first-push.json");
 
 /**
  * Writes down the first push of a folder to a context, before it is sent. There is no note yet that
@@ -68,13 +69,16 @@ export async function writeFirstPush(
   files: readonly LocalFile[],
 ): Promise<void> {
   const push = { server, name, tree: treeHashOf(files.map((file) => [file.path, file])) };
-  await writeWhole(firstPushFile(directory), Buffer.from(`${JSON.stringify(push)}\n`), false);
-  await hideFromGit(folderOf(directory));
+  const notePath = await firstPushFile(directory);
+  await writeWhole(notePath, Buffer.from(`${JSON.stringify(push)}\n`), false);
+  await hideFromGit(path.dirname(notePath));
 }
 
 /** Removes what `writeFirstPush` wrote, once the folder has a note of the context. */
 export const forgetFirstPush = (directory: string): Promise<void> =>
-  rm(firstPushFile(directory), { force: true }).catch(() => undefined);
+  firstPushFile(directory)
+    .then((file) => rm(file, { force: true }))
+    .catch(() => undefined);
 
 /**
  * The folder's note of a context, with the version of a push that ended before it was noted. A
@@ -87,7 +91,7 @@ export async function ownNote(
 ): Promise<Note | null> {
   const stored = noteOf(notes, link);
   if (stored) return settledNote(stored, connection);
-  const text = await readTextFile(firstPushFile(directory), { fileKind: "note of the first push" });
+  const text = await readTextFile(await firstPushFile(directory), { fileKind: "note of the first push" });
   const { data } = FirstPushSchema.safeParse(text === null ? null : parseJson(text));
   if (data?.server !== link.server || data.name !== link.name) return null;
   const newest = await readContextIfAny(link.name, connection);

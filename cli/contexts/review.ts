@@ -1,5 +1,4 @@
 import { readFile } from "node:fs/promises";
-import path from "node:path";
 import { plural } from "../../src/describe/figures";
 import { CliError, EXIT, type ExitCode } from "../exit-codes";
 import { type Io, isInteractive } from "../io";
@@ -9,6 +8,7 @@ import type { ContentFetcher } from "./context-client";
 import { printPullExclusions, warnRunAutomatically } from "./exclusions";
 import { hunksBetween, type Hunk, withHunks } from "./hunks";
 import type { IncomingChanges } from "./incoming";
+import { localPath } from "./local-names";
 import { type Contents, textOf } from "./patch";
 import type { Plan } from "./plan";
 import { resultSummary, writtenPaths } from "./pull-lines";
@@ -128,7 +128,7 @@ async function sidesOfStep(step: Step, { directory, incoming }: ReviewInput): Pr
   const reads = step.action === "conflict" ? (change?.base ?? null) : "here";
   const here =
     reads === "here"
-      ? await readFile(path.join(directory, localName)).catch(() => null)
+      ? await readFile(await localPath(directory, localName)).catch(() => null)
       : reads && (await incoming.base(step.path, reads.hash));
   return {
     here: here && { bytes: here, executable: isExecutable(step) },

@@ -2,6 +2,7 @@ import { lstat, mkdir, writeFile } from "node:fs/promises";
 import path from "node:path";
 import * as z from "zod";
 import { inspect } from "../contexts/directory";
+import { noteFile } from "../contexts/note-files";
 import type { Change, Side } from "../contexts/three-way";
 import { writeWhole } from "../contexts/write-files";
 import { readTextFile } from "../local-files";
@@ -34,12 +35,11 @@ const SavedFilesSchema = z.object({
 export type SavedFiles = z.infer<typeof SavedFilesSchema>;
 type SavedFile = Exclude<Side, null>;
 
-const NOTES = ".massgen-edge";
-const noteFile = (folder: string): string => path.join(folder, NOTES, "files.json");
+const noteOfSave = (folder: string): Promise<string> => noteFile(folder, "files.json");
 
 /** Reads the folder's note; `null` if there is none or it is invalid: then nothing is replaced. */
 export async function readSavedFiles(folder: string): Promise<SavedFiles | null> {
-  const text = await readTextFile(noteFile(folder), { fileKind: "note of the last save" });
+  const text = await readTextFile(await noteOfSave(folder), { fileKind: "note of the last save" });
   return SavedFilesSchema.safeParse(parseJson(text ?? "")).data ?? null;
 }
 
@@ -50,8 +50,9 @@ export async function writeSavedFiles(folder: string, note: SavedFiles): Promise
     ...{ ...place, files: Object.fromEntries(files) },
     ...(pending.size > 0 && { pending: Object.fromEntries(pending) }),
   };
-  await writeWhole(noteFile(folder), Buffer.from(`${JSON.stringify(stored, null, 2)}\n`), false);
-  const ignoreFile = path.join(folder, NOTES, ".gitignore");
+  const notePath = await noteOfSave(folder);
+  await writeWhole(notePath, Buffer.from(`${JSON.stringify(stored, null, 2)}\n`), false);
+  const ignoreFile = path.join(path.dirname(notePath), ".gitignore");
   if ((await lstat(ignoreFile).catch(() => null)) === null)
     await writeFile(ignoreFile, "*\n", { flag: "wx" }).catch(() => undefined);
 }

@@ -102,11 +102,11 @@ export class InProcessService {
   }
 
   /** Plays a turn: merges, applies the script's changes, and stores the state. */
-  async ask({ session: index, parent, edits, ends, wins }: Ask): Promise<AskOutcome> {
+  async ask({ session: index, parent, edits, ends, wins, uses }: Ask): Promise<AskOutcome> {
     const session = this.#sessions[index];
     if (!session) throw new Error(`there is no session ${index}`);
     const newest = new Map<string, OpenContext>();
-    for (const name of session.contexts) {
+    for (const name of uses ?? session.contexts) {
       const opened = await this.#contexts.reader.open(tenant, name, null);
       if (!opened) return { outcome: "missing" };
       await this.#keepContents(opened);
@@ -259,5 +259,14 @@ function statesOf({ turns }: StoredSession) {
     const used = [...(stored?.ends.keys() ?? [])].map((context) => [context, turn] as const);
     return new Map([...(stored?.start.carried ?? []), ...used]);
   };
-  return { endOf, usedUntil };
+  const lineOf = (turn: number): number[] => {
+    const line: number[] = [];
+    for (let next = turn; next !== 0; next = turns[next - 1]?.parent ?? 0) line.push(next);
+    return line;
+  };
+  const firstVersion = (turn: number, context: string): string | null =>
+    lineOf(turn)
+      .map((one) => endOf(one, context))
+      .findLast((state) => state !== null)?.version ?? null;
+  return { endOf, firstVersion, lineOf, usedUntil };
 }

@@ -28,6 +28,16 @@ it("in normal use, the model predicts no conflict, and decides nearly all", asyn
   expect(open).toBeLessThanOrEqual(MOST_OPEN);
 });
 
+it("random histories have turns of a branch that do not use a context yet", async () => {
+  let later = 0;
+  for (let seed = 1; seed <= 100; seed += 1) {
+    const { operations } = randomHistory(seed, { isNormal: true, length: 25 });
+    const asks = operations.filter((operation) => operation.type === "ask");
+    later += Number(asks[0]?.uses !== undefined && asks.some(({ uses }) => uses === undefined));
+  }
+  expect(later).toBeGreaterThan(10);
+});
+
 it("random histories have turns, pulls, pushes and conflicts, and the model decides nearly all", async () => {
   const total = { turns: 0, pulls: 0, pushes: 0, conflicts: 0, open: 0 };
   for (let seed = 1; seed <= 300; seed += 1) {

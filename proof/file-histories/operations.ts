@@ -26,6 +26,8 @@ export type Operation =
        */
       ends: "completed" | "failed" | "killed";
       wins?: "turn" | "upload";
+      /** The contexts that the turn uses. Omitted: all contexts of the session. */
+      uses?: readonly string[];
     }
   | { type: "kill" };
 

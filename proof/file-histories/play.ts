@@ -193,16 +193,17 @@ class Player {
     edits,
     ends,
     wins,
+    uses,
   }: Extract<Operation, { type: "ask" }>): Promise<void> {
     const turns = this.#state.sessions[session]?.turns.length ?? 0;
     const parent = turns === 0 ? 0 : Math.max(1, turns - back);
-    const options = { parent, wins, isCompleted: ends !== "failed" };
+    const options = { parent, wins, uses, isCompleted: ends !== "failed" };
     const allowed = this.history.isNormal
       ? this.#allowedEdits(session, { ...options, edits })
       : edits;
     const expected = predictAsk(this.#state, session, { ...options, edits: allowed });
     if (expected.outcome === "open") throw new UndecidedStep();
-    const asked = await this.world.ask({ session, parent, edits: allowed, ends, wins });
+    const asked = await this.world.ask({ session, parent, edits: allowed, ends, wins, uses });
     expectSame("the turn", asked.outcome, expected.outcome);
     if (expected.outcome === "refused") return this.#checkConflicts(asked, expected.conflicts);
     if (expected.outcome !== "started" || asked.outcome !== "started") return;

@@ -15,9 +15,13 @@ import {
 
 /** A change that the team makes in a context. */
 export type TeamEdit = { context: string; path: string; contents: string | null };
-/** `parent`: 0 for the first turn. `wins`: the side that conflicts are decided for. */
+/**
+ * `parent`: 0 for the first turn. `wins`: the side that conflicts are decided for. `uses`: the
+ * contexts that the turn uses; omitted: all contexts of the session.
+ */
 export type AskOptions = {
   parent: number;
+  uses?: readonly string[] | undefined;
   edits: readonly TeamEdit[];
   isCompleted: boolean;
   wins?: "turn" | "upload" | undefined;
@@ -40,8 +44,9 @@ export type AskPrediction =
 export function predictAsk(state: State, index: number, options: AskOptions): AskPrediction {
   const session = state.sessions[index];
   if (!session) throw new Error(`there is no session ${index}`);
+  const names = options.uses ?? session.contexts;
   const starts = new Map<string, Start>();
-  for (const name of session.contexts) {
+  for (const name of names) {
     const versions = state.contexts.get(name) ?? [];
     const version = versions.at(-1);
     if (!version) return { outcome: "missing" };
@@ -69,10 +74,8 @@ export function predictAsk(state: State, index: number, options: AskOptions): As
     number: session.turns.length + 1,
     parent: options.parent,
     isCompleted: options.isCompleted,
-    ends,
-    versions: new Map(
-      session.contexts.map((name) => [name, state.contexts.get(name)?.at(-1)?.number ?? 0]),
-    ),
+    ends: new Map([...(turnOf(session, options.parent)?.ends ?? []), ...ends]),
+    versions: new Map(names.map((name) => [name, state.contexts.get(name)?.at(-1)?.number ?? 0])),
   };
   const asked = { ...session, turns: [...session.turns, turn] };
   return {

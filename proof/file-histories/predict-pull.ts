@@ -148,11 +148,12 @@ function incomingOf(state: State, folder: Folder, { turn }: PullOptions): Incomi
   }
   const session = state.sessions[turn.session];
   const pulled = turnOf(session, turn.number);
+  const version = pulled?.versions.get(folder.context);
   const marks = pulled?.isCompleted ? pulled.ends.get(folder.context) : undefined;
-  if (!marks) return null;
+  if (!marks || version === undefined) return null;
   const recorded = turnOf(session, folder.records.get(turn.session) ?? 0)?.ends.get(folder.context);
   const records = new Map([...folder.records, [turn.session, turn.number]]);
-  return { marks, recorded, version: pulled?.versions.get(folder.context) ?? 0, records };
+  return { marks, recorded, version, records };
 }
 
 /**

@@ -37,6 +37,7 @@ export function randomHistory(
 
 class Draw {
   #contents = 0;
+  readonly #asked = new Set<number>();
 
   constructor(
     private readonly chance: Chance,
@@ -105,13 +106,36 @@ class Draw {
   #ask(session: number): Operation {
     const { chance } = this;
     const contexts = this.setup.sessions[session] ?? [];
-    const edits: TeamEdit[] = Array.from({ length: chance.int(0, 3) }, () => ({
-      context: chance.pick(contexts),
+    const uses = this.#uses(session);
+    const used = uses ?? contexts;
+    const edits: TeamEdit[] = Array.from({ length: used.length && chance.int(0, 3) }, () => ({
+      context: chance.pick(used),
       ...this.#edit(),
     }));
     const ends = chance.weighted({ completed: 10, failed: 1, killed: 1 });
     const wins = this.#rarely(0.35) ? { wins: chance.pick(["turn", "upload"] as const) } : {};
-    return { type: "ask", session, back: this.#back(), edits, ends, ...wins };
+    return {
+      type: "ask",
+      session,
+      back: this.#back(),
+      edits,
+      ends,
+      ...wins,
+      ...(uses && { uses }),
+    };
+  }
+
+  /** Often the first turns of a session do not use a context yet. Later turns seldom omit one. */
+  #uses(session: number): readonly string[] | undefined {
+    const { chance } = this;
+    const isFirst = !this.#asked.has(session);
+    if (!chance.is(isFirst ? 0.25 : 0.06)) {
+      this.#asked.add(session);
+      return undefined;
+    }
+    const contexts = this.setup.sessions[session] ?? [];
+    const omitted = chance.pick(contexts);
+    return contexts.filter((name) => name !== omitted);
   }
 
   #pullOptions() {

@@ -41,8 +41,10 @@ function simplerOf(operation: Operation | undefined): Operation[] {
   if (!operation) return [];
   if (operation.type === "ask") {
     const { wins, ...undecided } = operation;
+    const { uses, ...withAll } = operation;
     return [
       ...(wins ? [undecided] : []),
+      ...(uses ? [withAll] : []),
       ...(operation.ends === "completed" ? [] : [{ ...operation, ends: "completed" } as const]),
       ...(operation.back === 0 ? [] : [{ ...operation, back: 0 }]),
       ...operation.edits.map((_, index) => ({

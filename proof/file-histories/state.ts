@@ -25,8 +25,8 @@ export type Version = {
 };
 
 /**
- * A turn. `parent` is 0 for the first turn. `ends`: its state at its end, by context. `versions`:
- * the version of each context that it started from.
+ * A turn. `parent` is 0 for the first turn. `ends`: its state at its end, by context, also of
+ * contexts that only its ancestors used. `versions`: the version of each context that it used.
  */
 export type Turn = {
   number: number;
@@ -36,7 +36,7 @@ export type Turn = {
   versions: ReadonlyMap<string, number>;
 };
 
-/** A session and the contexts that its team may change. */
+/** A session and the contexts that its turns may use. */
 export type Session = { contexts: readonly string[]; turns: readonly Turn[] };
 
 /**

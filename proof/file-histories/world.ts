@@ -21,6 +21,8 @@ export type Ask = {
   edits: readonly TeamEdit[];
   ends: "completed" | "failed" | "killed";
   wins?: "turn" | "upload" | undefined;
+  /** The contexts that the turn uses. Omitted: all contexts of the session. */
+  uses?: readonly string[] | undefined;
 };
 
 /** What a history is played in: the command line with a service, or the model of a wrong one. */

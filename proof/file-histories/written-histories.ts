@@ -1,4 +1,5 @@
 import { ask, edit, pull, pullVersion, push, type Row, toHistory } from "./history-steps";
+import { BRANCH_ROWS } from "./branch-histories";
 import { FURTHER_ROWS } from "./left-out-histories";
 import { TWO_FOLDER_ROWS } from "./two-folder-histories";
 
@@ -218,4 +219,6 @@ const rows: readonly Row[] = [
 ];
 
 /** All histories that are written by hand. */
-export const WRITTEN_HISTORIES = [...rows, ...FURTHER_ROWS, ...TWO_FOLDER_ROWS].map(toHistory);
+export const WRITTEN_HISTORIES = [...rows, ...FURTHER_ROWS, ...TWO_FOLDER_ROWS, ...BRANCH_ROWS].map(
+  toHistory,
+);

@@ -114,7 +114,9 @@ async function commit(
       await updateRecord(store, { tenant, name, id: version }, { ...sent, tree, isStale: false });
       return;
     }
-    requireBase(base, (await index.newest(tenant, name))?.id ?? null);
+    const newest = (await index.newest(tenant, name))?.id ?? null;
+    requireBase(base, newest);
+    if (newest !== null && newest > version) throw begunEarlier(newest);
     if (await isCurrent()) break;
   }
   throw new UploadRefusal(
@@ -179,6 +181,13 @@ export async function updateRecord(
   }
   return false;
 }
+
+/** Ids of versions sort in the order of the versions, so an upload with an older id needs a new one. */
+const begunEarlier = (newest: string): UploadRefusal =>
+  new UploadRefusal(
+    "context_changed",
+    `Version ${newest} was begun later than this upload, and is stored already. Send the upload again, if it is to replace that version.`,
+  );
 
 /** Throws `UploadRefusal` if the newest version is not the expected one. */
 export function requireBase(base: string | null | undefined, newest: string | null): void {

@@ -75,10 +75,11 @@ export class VersionShelf {
     return new Set(keys.filter((key) => /\/(packs|blobs)\//.test(key))).size;
   }
 
-  /** Like `push`, with an archive. */
-  async pushArchive(files: Files): Promise<string> {
+  /** Like `push`, with an archive. `during`: runs while the archive is sent. */
+  async pushArchive(files: Files, during = async (): Promise<void> => {}): Promise<string> {
     const entries = await entriesOf(files);
     const archive = async function* (): AsyncGenerator<ArchiveEntry> {
+      await during();
       for (const { path, bytes } of entries)
         yield { kind: "file", name: path, bytes, executable: false };
     };
@@ -99,6 +100,12 @@ export class VersionShelf {
   }
 
   newest = () => store.index.newest(this.#owner.tenant, NAME);
+
+  /** The files of the newest version; `null` if there is none. */
+  texts = async (): Promise<Files | null> => {
+    const newest = await this.newest();
+    return newest && this.read(newest.id);
+  };
 
   /** The files of a version; `null` if the version cannot be read. */
   async read(version: string): Promise<Files | null> {

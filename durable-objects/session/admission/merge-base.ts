@@ -21,26 +21,81 @@ type Sources = {
   endOf: (turn: number) => ContextState | null;
 };
 type VersionWithEntry = Pick<ContextState, "version" | "entry">;
+/**
+ * The turn's side. `first`: the version in which the parent or one of its ancestors first used the
+ * context; needed only if a version left files out. `forkWith`: the latest turn that the parent and
+ * another turn are both based on; `null` if there is none.
+ */
+export type TurnSide = {
+  parent: Pick<ContextState, "version" | "entry" | "changes">;
+  first: () => string;
+  forkWith: (turn: number) => number | null;
+};
 
 const NONE: ReadonlyMap<string, string | null> = new Map();
 
-/**
- * `parent`: the turn's side. `entry`: this session's entry in the record of the newer version.
- * `first`: the version in which the session first used the context.
- */
+/** `entry`: this session's entry in the record of the newer version. */
 export async function mergeBase(
   sources: Sources,
-  { parent, first }: { parent: VersionWithEntry; first: string },
+  { parent, first, forkWith }: TurnSide,
   entry: IncludedTurn | null,
 ): Promise<MergeBase> {
   const { base, bases } = await baseOf(sources, parent, entry);
-  const unseen = new Set((await sources.leftOutOf(first)).map(({ path }) => path));
-  // The version lacks files that it left out. They have their last contents in both sides, except
-  // files that the first version left out: the session has never had them.
-  const leftOut = (await sources.leftOutOf(parent.version)).flatMap(({ path, sha256 }) =>
-    base?.has(path) ? [] : [[path, unseen.has(path) ? null : sha256] as const],
+  const lastContents = await leftOutContents(sources, parent.version, first);
+  const leftOut = [...lastContents].filter(([path]) => !base?.has(path));
+  const fork = entry && forkWith(entry.turn);
+  const ofBranch =
+    entry === null || bases.size === 0 || fork === entry.turn
+      ? bases
+      : await basesOfBranch(sources, { parent, fork, lastContents }, bases);
+  return { base, bases: new Map([...leftOut, ...ofBranch]) };
+}
+
+/**
+ * Older bases of a recorded turn that the parent is not based on. The state in an older base can be
+ * later than the fork of both turns. If neither the fork nor the parent has this state, both sides
+ * have the state of the parent's version in common.
+ */
+async function basesOfBranch(
+  sources: Sources,
+  { parent, fork, lastContents }: Fork,
+  bases: ReadonlyMap<string, string | null>,
+): Promise<ReadonlyMap<string, string | null>> {
+  const version = await sources.treeOf(parent.version);
+  if (version === null) return bases;
+  const atFork = fork === null ? null : sources.endOf(fork);
+  const ofFork = atFork && (await stateTree(sources, atFork));
+  const ofParent = applyChanges(version, parent.changes);
+  const hashIn = (tree: Tree, path: string) => tree.get(path)?.hash ?? null;
+  const isCommon = (path: string, hash: string | null) =>
+    hashIn(ofParent, path) === hash || (ofFork !== null && hashIn(ofFork, path) === hash);
+  return new Map(
+    [...bases].map(([path, hash]) => [
+      path,
+      isCommon(path, hash) ? hash : (hashIn(version, path) ?? lastContents.get(path) ?? null),
+    ]),
   );
-  return { base, bases: new Map([...leftOut, ...bases]) };
+}
+
+/** `lastContents`: the files that the parent's version left out. */
+type Fork = Pick<TurnSide, "parent"> & {
+  fork: number | null;
+  lastContents: ReadonlyMap<string, string | null>;
+};
+
+/**
+ * The files that a version left out. They have their last contents in both sides, except files that
+ * the first version left out: the branch has never had them.
+ */
+async function leftOutContents(
+  { leftOutOf }: Sources,
+  version: string,
+  first: () => string,
+): Promise<ReadonlyMap<string, string | null>> {
+  const files = await leftOutOf(version);
+  if (files.length === 0) return NONE;
+  const unseen = new Set((await leftOutOf(first())).map(({ path }) => path));
+  return new Map(files.map(({ path, sha256 }) => [path, unseen.has(path) ? null : sha256]));
 }
 
 async function baseOf(

@@ -41,7 +41,7 @@ type Dependencies = {
   reader: Pick<ContextReader, "open">;
   records: Pick<ContextRecords, "entriesOf" | "read">;
   /** The states of the session's earlier turns; `null` for a new session. */
-  states: Pick<ContextStates, "endOf" | "usedUntil"> | null;
+  states: Pick<ContextStates, "endOf" | "firstVersion" | "lineOf" | "usedUntil"> | null;
   /** Whether the session itself stores contents. */
   isKept: (hash: string) => boolean;
 };
@@ -111,7 +111,7 @@ type Side = { parent: ContextState; version: string; entry: IncludedTurn | null 
 /** Merges the state of the parent turn and the newest version. */
 async function merge(
   dependencies: Dependencies,
-  { tenant, winner, parent: before }: StartingTurn,
+  { tenant, winner, parent: turn }: StartingTurn,
   { parent, version, entry }: Side,
 ): Promise<{ state: ContextState; conflicts: MergeConflict[] }> {
   const { reader, states, isKept } = dependencies;
@@ -134,8 +134,16 @@ async function merge(
   const endOf = (turn: number) => states?.endOf(turn, name) ?? null;
   const leftOutOf = async (id: string) =>
     decodeLeftOut(await dependencies.records.read({ tenant, name, id }));
-  const first = firstState(endOf, before)?.version ?? parent.version;
-  const { base, bases } = await mergeBase({ treeOf, endOf, leftOutOf }, { parent, first }, entry);
+  const first = () => (turn === null ? null : states?.firstVersion(turn, name)) ?? parent.version;
+  const forkWith = (other: number) => {
+    const line = new Set(turn === null ? [] : states?.lineOf(turn));
+    return states?.lineOf(other).find((ancestor) => line.has(ancestor)) ?? null;
+  };
+  const { base, bases } = await mergeBase(
+    { treeOf, endOf, leftOutOf },
+    { parent, first, forkWith },
+    entry,
+  );
   const leftOut = (await leftOutOf(version)).map(({ path }) => path);
   const { tree, conflicts } = mergeTrees({
     ...{ base, bases },
@@ -150,18 +158,6 @@ async function merge(
     ours?.has(hash) ? parent.version : parent.sources.get(hash),
   );
   return { state: { context: name, version, entry, changes, sources }, conflicts };
-}
-
-/** The state of a context in the first of the session's turns that used it. */
-function firstState(
-  endOf: (turn: number) => ContextState | null,
-  before: number | null,
-): ContextState | null {
-  for (let turn = 1; turn <= (before ?? 0); turn += 1) {
-    const state = endOf(turn);
-    if (state) return state;
-  }
-  return null;
 }
 
 /** The older versions that store contents of the changes, by hash. */

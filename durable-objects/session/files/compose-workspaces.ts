@@ -55,8 +55,9 @@ export function fileStores(
   const blobs = new BlobStore({ sql, objects, storageQueue });
   const snapshots = new SnapshotStore(sql, turnEnds);
   const contextChanges = new ContextChanges(sql);
-  const { completedWith } = turnEnds;
-  const contextStates = new ContextStates(sql, contextChanges, { completedWith, pinnedIn });
+  const { completedWith, parentOf } = turnEnds;
+  const lookups = { completedWith, parentOf, pinnedIn };
+  const contextStates = new ContextStates(sql, contextChanges, lookups);
   const outbox = new Outbox<FileJob>(sql, "file_duties");
   const transaction = (work: () => void) => storage.transactionSync(work);
   const release: ReleasePins = (turn, keptVersions) =>

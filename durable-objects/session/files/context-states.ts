@@ -41,6 +41,7 @@ type CachedStart = { turn: number; start: TurnStart } | null;
 type TurnLookups = {
   /** See `TurnEnds`. */
   completedWith: (turn: number) => number | null;
+  parentOf: (turn: number) => number | null;
   /** The contexts in the `turn.started` of a turn. */
   pinnedIn: (turn: number) => readonly Pick<PinnedContext, "name" | "version">[];
 };
@@ -81,6 +82,23 @@ export class ContextStates {
     if (turn > (this.#latest?.turn ?? 0)) this.#latest = { turn, start };
     else this.#other = { turn, start };
     return start;
+  }
+
+  /** A turn and its ancestors, the latest first. */
+  lineOf(turn: number): readonly number[] {
+    const line: number[] = [];
+    for (let next: number | null = turn; next !== null; next = this.#lookups.parentOf(next))
+      line.push(next);
+    return line;
+  }
+
+  /**
+   * Id of the version in which a turn or one of its ancestors first used a context; `null` if none
+   * did. Reads only the names of the contexts of earlier turns.
+   */
+  firstVersion(turn: number, context: string): string | null {
+    const first = this.lineOf(turn).findLast((one) => this.namesIn(one).includes(context));
+    return first === undefined ? null : (this.endOf(first, context)?.version ?? null);
   }
 
   /** Names of the contexts that a turn and its ancestors used, sorted. Reads no files. */

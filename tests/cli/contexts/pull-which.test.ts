@@ -65,4 +65,17 @@ describe("a pull of a turn without a result", () => {
       await expect(pulled).rejects.toThrow(/^(?!.*--turn)/s);
     },
   );
+
+  it("ends also if the service answers that two turns continue each other", async () => {
+    const cycle = [
+      { turn: 1, status: "failed", parent_turn: 2 },
+      { turn: 2, status: "failed", parent_turn: 1 },
+    ];
+    const answers = {
+      ...answersOf("failed", "failed"),
+      [sessionPath(SESSION)]: json({ turns: cycle }),
+    };
+    const pulled = folder.pull(answers, "--session", SESSION, "--turn", "2");
+    await expect(pulled).rejects.toThrow(/changed no context(?!.*--turn)/s);
+  });
 });
