@@ -94,7 +94,10 @@ function requireWholePull(
   connection: Connection,
 ): void {
   if (interrupted === null) return;
-  const words = [shellArgument(directory), ...interrupted.words, "--apply"];
+  // a file of the folder has the words, and the folder may be of another person
+  const words = [directory, ...interrupted.words, "--apply"].map((word) =>
+    shellArgument(toLine(word)),
+  );
   throw new CliError(
     EXIT.config,
     `Nothing was sent: the last pull of this folder was interrupted. Complete it first: ${commandAt(connection, "pull", ...words)}`,

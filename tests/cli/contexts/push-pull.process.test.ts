@@ -142,7 +142,7 @@ describe("push and pull", () => {
     await fill(here, { "a.txt": "one\n", "gone.txt": "x\n" });
     await run(here, "push");
     await fill(there, { "a.txt": "two\n", "data.bin": Uint8Array.of(0, 1, 2) });
-    await run(there, "push", "--name", name);
+    await run(there, "push", "--name", name, "--force");
     const { stdout, screen } = await run(here, "pull", "--patch");
     expect(stdout).toContain("--- a/a.txt\n+++ b/a.txt\n@@ -1,1 +1,1 @@\n-one\n+two\n");
     expect(stdout).toContain("deleted file mode 100644");
