@@ -5,8 +5,8 @@ export const BUGS_OF_TREE: readonly PlantedBug[] = [
   {
     name: "a turn without a named parent continues the latest turn instead of the head",
     file: "src/coordination/turn/head.ts",
-    find: "named ?? headOf(state);",
-    replace: "named ?? (state.turns === 0 ? null : state.turns);",
+    find: "(named === undefined ? headOf(state) : named);",
+    replace: "(named === undefined ? (state.turns === 0 ? null : state.turns) : named);",
     invariant: "head",
   },
   {

@@ -8,6 +8,7 @@ import type {
 import type { Team } from "../../config/team";
 import { ATTACHMENT_LIMITS } from "../../protocol/attachments";
 import { type TeamRules, unpricedAgents } from "../../protocol/team";
+import { TurnStartSchema } from "../../protocol/api/run";
 import {
   type RunRequest,
   RunRequestSchema,
@@ -16,7 +17,6 @@ import {
   type TurnRequest,
   TurnRequestSchema,
 } from "../../protocol/api";
-import { QueuedResponseSchema } from "../../protocol/api/queue";
 import { runLinks } from "../../protocol/paths";
 import { TURN_LIST_OPERATION } from "./turn-tree";
 import type { App, Call } from "../api-env";
@@ -114,7 +114,7 @@ const TURN_OPERATION: Operation = {
     202: {
       ...json(
         "Started, or queued if the session is busy",
-        z.union([RunResponseSchema, QueuedResponseSchema]),
+        TurnStartSchema,
         RUN_WARNED,
       ),
       headers: LOCATION,

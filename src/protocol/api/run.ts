@@ -5,7 +5,7 @@ import { TurnStatusSchema } from "./figures";
 import { IdSchema } from "./ids";
 import { FaultSchema } from "./problem";
 import { OverridesRequestSchema } from "./overrides";
-import { OnBusySchema } from "./queue";
+import { OnBusySchema, QueuedResponseSchema } from "./queue";
 
 export const MAX_QUESTION_CHARS = 200_000;
 
@@ -208,3 +208,8 @@ export const RunResponseSchema = z
   })
   .meta({ id: "Run" });
 export type RunResponse = z.infer<typeof RunResponseSchema>;
+
+/** The response to a request for a turn of a session: the turn, or its place in the queue. */
+export const TurnStartSchema = z
+  .union([RunResponseSchema, QueuedResponseSchema])
+  .meta({ id: "TurnStart" });

@@ -149,7 +149,9 @@ describe("a folder that a later question gives", () => {
     const asked = service.requests.find(
       ({ method, path: at }) => method === "POST" && at === TURNS,
     );
-    expect(JSON.parse(asked?.body ?? "{}")).toEqual({ question: "Add a style", contexts });
+    expect(JSON.parse(asked?.body ?? "{}")).toEqual({
+      ...{ question: "Add a style", contexts, on_busy: "queue" },
+    });
   });
 });
 

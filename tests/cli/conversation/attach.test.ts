@@ -17,7 +17,7 @@ it("the folders of --with are given to no other session, and to the next new one
   await stage.user.exitCode();
   const posts = stage.service.requests.filter(({ method }) => method === "POST");
   expect(posts.map(({ body }) => JSON.parse(body))).toEqual([
-    { question: "and then?" },
+    { question: "and then?", on_busy: "queue" },
     { question: "why?", config: "demo", contexts: CONTEXTS },
   ]);
   expect(stage.user.screenText).toContain("This session keeps its own contexts.");

@@ -1,8 +1,12 @@
+import { mkdtempSync } from "node:fs";
+import { tmpdir } from "node:os";
+import path from "node:path";
 import { describe, expect, it } from "vitest";
 import { SESSION } from "../../protocol/builders";
 import { problem, Service, type ServiceOptions } from "../service";
 import { runAt } from "../commands/terminal";
 
+const cwd = mkdtempSync(path.join(tmpdir(), "queue-"));
 const PATH = `/api/sessions/${SESSION}/queue`;
 const entry = (position: number, question: string) => ({
   ...{ id: `queued_000000000${position}`, position, question_preview: question },
@@ -16,7 +20,7 @@ const HELD = { code: "turn_failed", message: "A turn failed. Resume the queue." 
 const TWO = [entry(1, "And for strings?"), entry(2, "And\nfor maps?")];
 
 const run = (service: Service, ...args: string[]) =>
-  runAt({ cwd: "." }, "queue", SESSION, ...args, "--server", service.url);
+  runAt({ cwd }, "queue", SESSION, ...args, "--server", service.url);
 const start = (answers: NonNullable<ServiceOptions["answers"]>) =>
   Service.start({ events: [], answers });
 
@@ -87,7 +91,7 @@ const queuedResponse = {
 
 describe("massgen-edge ask in a busy session", () => {
   const ask = (service: Service, ...args: string[]) =>
-    runAt({ cwd: "." }, "ask", "--session", SESSION, "Why?", ...args, "--server", service.url);
+    runAt({ cwd }, "ask", "--session", SESSION, "Why?", ...args, "--server", service.url);
 
   it("says with --detach where the question waits", async () => {
     await using service = await start({ [TURNS]: queuedResponse });
