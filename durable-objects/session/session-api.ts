@@ -56,7 +56,11 @@ export type StartTurn = {
 /** The number of a started turn. `warnings`: about its overrides; omitted if there are none. */
 export type StartedTurn = { ok: true; turn: number; warnings?: OverridesProblem[] };
 /** The overrides do not fit the team. */
-export type OverridesRefused = { ok: false; code: "overrides_invalid"; problems: OverridesProblem[] };
+export type OverridesRefused = {
+  ok: false;
+  code: "overrides_invalid";
+  problems: OverridesProblem[];
+};
 /** Why a turn was not started. */
 export type StartRefusal =
   | { ok: false; code: "session_not_found" | "turn_not_found" }

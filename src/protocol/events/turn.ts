@@ -117,7 +117,9 @@ export const TURN_EVENTS = [
     overridden_agents: z
       .array(AgentRulesSchema)
       .optional()
-      .describe("The agents whose rules `overrides` changes: those with another model, or with other hosted tools. Omitted if none"),
+      .describe(
+        "The agents whose rules `overrides` changes: those with another model, or with other hosted tools. Omitted if none",
+      ),
     log_version: count
       .optional()
       .describe("Version of the log format at the start of the turn. Omitted: 1"),
