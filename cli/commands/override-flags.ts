@@ -17,7 +17,11 @@ export type OverrideFlags = {
 
 export const withOverrides = (command: Command): Command =>
   command
-    .option("--agents <ids>", "for this question, ask only these agents of the team, like a,b", toIds)
+    .option(
+      "--agents <ids>",
+      "for this question, ask only these agents of the team, like a,b",
+      toIds,
+    )
     .addOption(
       new Option(
         "--model-of <agent=model>",
@@ -28,7 +32,10 @@ export const withOverrides = (command: Command): Command =>
     .option("--max-answers <n>", "for this question, most answers of each agent", toAnswers)
     .option("--personas", "for this question, give each agent a persona; also --no-personas")
     .addOption(new Option("--no-personas").hideHelp())
-    .option("--skip-coordination", "for this question, let one agent answer without the others; also --no-skip-coordination")
+    .option(
+      "--skip-coordination",
+      "for this question, let one agent answer without the others; also --no-skip-coordination",
+    )
     .addOption(new Option("--no-skip-coordination").hideHelp());
 
 function toIds(text: string): readonly string[] {

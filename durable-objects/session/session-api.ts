@@ -69,7 +69,11 @@ export type RepeatTurn = Pick<StartTurn, "budget" | "timeoutMs" | "conflictWinne
 /** The number of a started turn. `warnings`: about its overrides; omitted if there are none. */
 export type StartedTurn = { ok: true; turn: number; warnings?: OverridesProblem[] };
 /** The overrides do not fit the team. */
-export type OverridesRefused = { ok: false; code: "overrides_invalid"; problems: OverridesProblem[] };
+export type OverridesRefused = {
+  ok: false;
+  code: "overrides_invalid";
+  problems: OverridesProblem[];
+};
 /** A request that waits in the queue. `position`: from 1. */
 export type QueuedStart = { ok: true; queued: { id: string; position: number } };
 /** Why a busy session refuses a request. */

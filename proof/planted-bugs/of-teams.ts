@@ -13,15 +13,16 @@ export const BUGS_OF_TEAMS: readonly PlantedBug[] = [
     name: "a turn is played by the session's team although its request brought another",
     file: "src/protocol/turn-team.ts",
     find: "const { rules = session, overrides, overridden_agents: replaced = [] } = turn;",
-    replace: "const { overrides, overridden_agents: replaced = [] } = turn;\n  const rules = session;",
+    replace:
+      "const { overrides, overridden_agents: replaced = [] } = turn;\n  const rules = session;",
     invariant: "teams",
   },
   {
     name: "the overrides of a turn also apply to the turns that continue it",
     file: "durable-objects/session/turn-teams.ts",
-    find: "const id = base.id === \"new\" ? this.#add(base.team) : base.id;",
+    find: 'const id = base.id === "new" ? this.#add(base.team) : base.id;',
     replace:
-      "const id = overridden || base.id === \"new\" ? this.#add(overridden ?? base.team) : base.id;",
+      'const id = overridden || base.id === "new" ? this.#add(overridden ?? base.team) : base.id;',
     invariant: "teams",
   },
   {
@@ -35,7 +36,7 @@ export const BUGS_OF_TEAMS: readonly PlantedBug[] = [
     name: "the overrides of a running turn are lost when the object restarts",
     file: "durable-objects/session/turn-teams.ts",
     find: "return overridden === null ? this.base(turn).team : JSON.parse(overridden);",
-    replace: "return overridden === \"\" ? JSON.parse(overridden) : this.base(turn).team;",
+    replace: 'return overridden === "" ? JSON.parse(overridden) : this.base(turn).team;',
     invariant: "teams",
   },
   {

@@ -29,8 +29,7 @@ function problemsOf(base: typeof THREE, overrides: Overrides): string[] {
 }
 
 describe("another model", () => {
-  const rules = (model: string) =>
-    team(CLAUDE.replace("claude-sonnet-4-5", model)).rules.agents[0];
+  const rules = (model: string) => team(CLAUDE.replace("claude-sonnet-4-5", model)).rules.agents[0];
 
   it("has the price, the window and the limits that a config with it has", () => {
     const changed = applied(THREE, { models: { a: "claude-haiku-4-5" } });
@@ -49,7 +48,9 @@ describe("another model", () => {
   });
 
   it("keeps the agent's tools and tool servers", () => {
-    const own = team(`${CLAUDE}, cwd: work, mcp_servers: [{name: s, type: streamable-http, url: 'https://s.example.com/mcp'}]`);
+    const own = team(
+      `${CLAUDE}, cwd: work, mcp_servers: [{name: s, type: streamable-http, url: 'https://s.example.com/mcp'}]`,
+    );
     const [before] = own.rules.agents;
     const [after] = applied(own, { models: { a: "claude-haiku-4-5" } }).team.rules.agents;
     expect([after?.tools, after?.tool_servers, after?.workspace]).toEqual([

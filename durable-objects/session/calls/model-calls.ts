@@ -123,7 +123,8 @@ export class ModelCalls implements Performer {
     const request = largestRequest(parts);
     const { attachments = [], tokens: maxAttachmentTokens = 0 } = turn.attached ?? {};
     const attachmentTokens = expectedAttachmentTokens(agent.backend.model, attachments);
-    const tokens = expectedTokens(request, this.#calibrations().of(effect.agent)) + attachmentTokens;
+    const tokens =
+      expectedTokens(request, this.#calibrations().of(effect.agent)) + attachmentTokens;
     const inputTokens = inputBound(request, parts.records) + maxAttachmentTokens;
     const call = {
       endpoint: quotaOf(agent.backend, foundKey.key),

@@ -122,7 +122,9 @@ const MAX_VERDICTS = 1_000;
  * Returns a function that says why a tool does not fit an agent's model; `null` if it fits. A tool
  * is checked only once per format, because the check of a schema may take milliseconds.
  */
-function unfitFor(team: () => Team): (agent: string, spec: ToolSpec, hash: string) => string | null {
+function unfitFor(
+  team: () => Team,
+): (agent: string, spec: ToolSpec, hash: string) => string | null {
   const verdicts = new Map<string, string | null>();
   return (id, spec, hash) => {
     const format = team().agents.find((agent) => agent.id === id)?.backend.format;

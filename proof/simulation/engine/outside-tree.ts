@@ -45,12 +45,16 @@ const WITH_HISTORY: ReadonlySet<string> = new Set(["first_answer", "presentation
 
 /**
  * The prompts of a turn contain the questions and answers of exactly the turns that it continues,
- * without failed turns. Cancelled turns are marked, with the tools that their presenters executed.
+ * without failed turns. A call that summarises a conversation may get a cut one. Cancelled turns are marked, with the tools that their presenters executed.
  */
 export const historiesOfTurns: OutsideCheck = ({ tree, log, platform }) => {
   if (!tree) return [];
   const turns = turnsOf(log);
+  const summaries = new Set(
+    log.flatMap((event) => (event.type === "call.started" && event.compacts ? [event.call] : [])),
+  );
   return platform.providers.received.flatMap((request) => {
+    if (summaries.has(request.call)) return [];
     if (request.kind !== "reply" || !WITH_HISTORY.has(request.stage ?? "")) return [];
     const turn = Number(request.call.split("_")[1]);
     return problemsOf(request, turn, turns).map((problem) => `${request.call}: ${problem}`);

@@ -1,10 +1,10 @@
+import type { TurnTeams } from "../../../durable-objects/session/turn-teams";
 import { withOverrides } from "../../../src/config/turn-overrides";
 import type { Team } from "../../../src/config/team";
 import type { InputBody } from "../../../src/coordination";
 import type { Overrides } from "../../../src/protocol/turn-team";
 import { Chance } from "../../../simulated/chance";
 import { hash } from "./faults";
-import type { LiveSession } from "./platform";
 
 type TurnRequest = Extract<InputBody, { type: "turn_requested" }>;
 
@@ -34,7 +34,7 @@ export class TeamUser {
 
   /** Stores the team of a turn, as the service does. Returns its part of the rules' input. */
   begin(
-    { teams }: LiveSession,
+    teams: TurnTeams,
     { turn, parent }: { turn: number; parent: number | null },
   ): Pick<TurnRequest, "rules" | "overrides"> {
     const { brings, overrides } = this.#planOf(turn);
@@ -43,7 +43,10 @@ export class TeamUser {
       brings === null
         ? (parent !== null && this.expected.get(parent)?.isOther) === true
         : brings === "other";
-    this.expected.set(turn, expectedTeam(this.#teams[isOther ? "other" : "own"], isOther, overrides));
+    this.expected.set(
+      turn,
+      expectedTeam(this.#teams[isOther ? "other" : "own"], isOther, overrides),
+    );
     const changed = overrides && withOverrides(base.team, overrides);
     if (changed?.ok === false) throw new Error("the drawn overrides fit every team");
     teams.begin(turn, { base, overridden: changed?.team ?? null });
@@ -80,7 +83,7 @@ export class TeamUser {
  * may have the agents in another order; each keeps its provider.
  */
 export const providersIn =
-  ({ agents }: Team, teams: Pick<LiveSession["teams"], "current">) =>
+  ({ agents }: Team, teams: Pick<TurnTeams, "current">) =>
   (agent: number): number =>
     agents.findIndex(({ id }) => id === teams.current().agents[agent]?.id);
 

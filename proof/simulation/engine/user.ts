@@ -157,7 +157,7 @@ export class User {
       session.coordinator.handle({
         type: "turn_requested",
         rules: turn === 1 ? team.rules : null,
-        ...this.teams?.begin(session, { turn, parent: parentTurn }),
+        ...this.teams?.begin(session.teams, { turn, parent: parentTurn }),
         question: this.tree ? treeQuestion(turn) : "Which way leads through the hills?",
         parentTurn,
         budget,

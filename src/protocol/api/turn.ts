@@ -200,9 +200,7 @@ export const TurnResponseSchema = TurnSummarySchema.omit({ question_preview: tru
         "Sources of the final answer, each address once. Empty if the presenter did not write it",
       ),
     agents: z
-      .array(
-        ParticipantSchema.extend(modelFields).meta({ id: "TurnAgent" }),
-      )
+      .array(ParticipantSchema.extend(modelFields).meta({ id: "TurnAgent" }))
       .describe("All agents that take part in the turn, as of the latest attempt"),
     hosted_uses: z
       .record(z.string(), HostedUsesSchema)

@@ -117,7 +117,9 @@ export const TURN_EVENTS = [
     overridden_agents: z
       .array(AgentRulesSchema)
       .optional()
-      .describe("The agents whose rules `overrides` changes: those with another model, or with other hosted tools. Omitted if none"),
+      .describe(
+        "The agents whose rules `overrides` changes: those with another model, or with other hosted tools. Omitted if none",
+      ),
     queue_id: z
       .string()
       .optional()

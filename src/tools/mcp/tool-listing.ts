@@ -44,7 +44,9 @@ export function pinsOf(
 ): Map<string, Pins> {
   const pins = new Map<string, Map<string, string>>();
   for (const { turn, agent, server: name, tools } of listings) {
-    const server = agentsOf(turn).get(agent)?.servers.find((candidate) => candidate.name === name);
+    const server = agentsOf(turn)
+      .get(agent)
+      ?.servers.find((candidate) => candidate.name === name);
     if (!server) continue;
     const serverPins = pins.get(serverId(server)) ?? new Map<string, string>();
     for (const { tool, hash } of tools) if (!serverPins.has(tool)) serverPins.set(tool, hash);

@@ -17,7 +17,7 @@ const stack = runningService({
         { command: "printf 'a\\0b' > data.bin && echo $RANDOM$RANDOM$RANDOM > turn.txt" },
       ],
     ],
-    answer: "",
+    answer: "A page.",
     final: { text: "Open /workspace/site/index.html, not /workspace/missing." },
   }),
 });

@@ -56,7 +56,13 @@ describe("the order of the turns", () => {
 const START = Date.UTC(2027, 0, 15, 12) / 1000;
 const turn = (fields: Partial<TreeFacts["data"][number]>): TreeFacts["data"][number] => ({
   ...{ turn: 1, parent_turn: null, status: "completed", question_preview: "Write a poem." },
-  ...{ team: [], started_at: START, ended_at: START + 72, cost_usd: 0.0123, cost_usd_known: 0.0123 },
+  ...{
+    team: [],
+    started_at: START,
+    ended_at: START + 72,
+    cost_usd: 0.0123,
+    cost_usd_known: 0.0123,
+  },
   ...fields,
 });
 /** Agents with their models, such as `a gpt-5`. */
@@ -109,7 +115,11 @@ describe("the drawing of the turns", () => {
   });
 
   it.each<{ name: string; fields: Partial<TreeFacts["data"][number]>; question: string }>([
-    { name: "no team that is its parent's", fields: { team: teamOf("a m", "b n") }, question: "Go." },
+    {
+      name: "no team that is its parent's",
+      fields: { team: teamOf("a m", "b n") },
+      question: "Go.",
+    },
     { name: "agents that take part", fields: { team: teamOf("b n") }, question: "[b] Go." },
     {
       name: "agents with other models",
@@ -130,7 +140,9 @@ describe("the drawing of the turns", () => {
     const second = turn({ turn: 2, parent_turn: 1, question_preview: "Go.", ...fields });
     const data = [turn({ team: teamOf("a m", "b n") }), second];
     const [, line = []] = treeLines({ data, head: 2 }, { width: 70, now: 0 });
-    expect(paint(line, { width: 70, color: false })).toMatch(new RegExp(`01:12  ${escaped(question)}$`));
+    expect(paint(line, { width: 70, color: false })).toMatch(
+      new RegExp(`01:12  ${escaped(question)}$`),
+    );
   });
 
   it("says the same without colours", () => {

@@ -110,9 +110,16 @@ describe("a turn with another config", () => {
     const { run } = await session(["plain"]);
     for (const _ of [1, 2]) await ask(run, { config_yaml: yaml });
     const rows = JSON.parse(await teamRows(run));
-    expect([rows[0].length, rows[1].map(({ turn, team }: { turn: number; team: number }) => [turn, team])]).toEqual(
-      [1, [[2, 1], [3, 1]]],
-    );
+    expect([
+      rows[0].length,
+      rows[1].map(({ turn, team }: { turn: number; team: number }) => [turn, team]),
+    ]).toEqual([
+      1,
+      [
+        [2, 1],
+        [3, 1],
+      ],
+    ]);
   });
 
   it("refuses a config that cannot run, and starts nothing", async () => {

@@ -146,7 +146,11 @@ describe("a request for a turn", () => {
   });
   it.each([
     { name: "two teams", team: { config: "demo", config_yaml: "x" }, path: "config_yaml" },
-    { name: "overrides of no agent", team: { overrides: { agents: [] } }, path: "overrides.agents" },
+    {
+      name: "overrides of no agent",
+      team: { overrides: { agents: [] } },
+      path: "overrides.agents",
+    },
     {
       name: "an empty model",
       team: { overrides: { models: { a: "" } } },

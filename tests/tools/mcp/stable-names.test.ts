@@ -97,7 +97,9 @@ describe("D15 the name of a tool that was called", () => {
     const config = server(url);
     const first = keep(await connected([config]));
     await toolOf(first, "mcp__box__a_b").run({}, context());
-    const log = first.offersFor("one").map((offer) => ({ turn: 1, agent: "one", ...toListing(offer) }));
+    const log = first
+      .offersFor("one")
+      .map((offer) => ({ turn: 1, agent: "one", ...toListing(offer) }));
     await first.close();
     changeList("a b", "a_b");
     const agents = new Map([["one", { servers: [config], allowedTools: null, excludeTools: [] }]]);
