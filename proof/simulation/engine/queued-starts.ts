@@ -1,4 +1,6 @@
 import { Mutex } from "../../../src/async/mutex";
+import type { SessionParts } from "../../../durable-objects/session/compose";
+import type { Engine } from "../../../src/engine/engine";
 import { failQueuedTurn } from "../../../durable-objects/session/admission/refused-turn";
 import type { QueuedStarts } from "../../../durable-objects/session/queue/queue-worker";
 import type {
@@ -8,13 +10,14 @@ import type {
 } from "../../../durable-objects/session/session-api";
 import { mayStart, parentOfNext, turnRefusal } from "../../../src/coordination";
 import { Chance } from "../../../simulated/chance";
-import type { LiveSession } from "./platform";
 import type { VirtualTime } from "./virtual-time";
 
 /** The key of requests that may not start before another key has resumed the queue. */
 export const REVOKED_KEY = "revoked";
 /** Questions that end like this are refused at their start. */
 export const REFUSED_MARK = "with a context that does not exist?";
+
+type LiveSession = SessionParts & { engine: Engine };
 
 type Options = {
   seed: number;

@@ -33,7 +33,7 @@ describe.each([60, 100])("in a terminal of %i columns", (columns) => {
       const talk = startInTerminal(words.join(" "), { columns, home });
       await talk.waitFor("/quit leaves.");
       talk.press("First question?\r");
-      await talk.waitFor("initial_answer");
+      await talk.waitFor("presentation  ");
       talk.press("Second question?\r");
       await talk.waitFor("queued  1  Second question?");
       talk.press("Unwanted question?\r");
