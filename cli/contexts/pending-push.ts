@@ -91,7 +91,9 @@ export async function ownNote(
 ): Promise<Note | null> {
   const stored = noteOf(notes, link);
   if (stored) return settledNote(stored, connection);
-  const text = await readTextFile(await firstPushFile(directory), { fileKind: "note of the first push" });
+  const text = await readTextFile(await firstPushFile(directory), {
+    fileKind: "note of the first push",
+  });
   const { data } = FirstPushSchema.safeParse(text === null ? null : parseJson(text));
   if (data?.server !== link.server || data.name !== link.name) return null;
   const newest = await readContextIfAny(link.name, connection);

@@ -14,7 +14,8 @@ type RecordHolder = { includes?: readonly IncludedTurn[] | undefined };
 /**
  * The turns whose states both the folder and a newer version contain, while a version of the folder
  * does not. Of two turns of a session, the later one contains the state of the earlier one. A path
- * with an older base in the folder has this base, whichever turn is shared.
+ * with an older base in the folder has this base, whichever turn is shared. So has a path with an
+ * older base in the newer version, because its folder skipped the file of the turn.
  */
 export function sharedEntries(
   note: Note,
@@ -24,9 +25,10 @@ export function sharedEntries(
   return (note.includes ?? []).flatMap((own) => {
     const theirs = ofNewest.find(({ session }) => session === own.session);
     if (!theirs) return [];
-    const shared = theirs.turn < own.turn ? withBases(theirs, own.bases) : own;
+    const isOwn = theirs.turn >= own.turn;
+    const shared = withBases(withBases(isOwn ? own : theirs, theirs.bases), own.bases);
     const contained = ofVersion.find(({ session }) => session === own.session)?.turn ?? 0;
-    const isContained = contained >= shared.turn || (shared === own && containsTurn(version, own));
+    const isContained = contained >= shared.turn || (isOwn && containsTurn(version, own));
     return isContained ? [] : [shared];
   });
 }

@@ -27,8 +27,11 @@ export type HistoryService = Pick<World, "ask" | "newest" | "kill"> & {
   readonly url: string;
   idOf(session: number): string;
   nameOf(context: string): string;
-  /** Runs `act` after the next push is stored and before it is answered. Omitted: not possible. */
-  beforePushAnswer?(act: () => Promise<void>): void;
+  /**
+   * Runs `act` after the next push is stored and before it is answered; `null` ends this. Omitted:
+   * not possible.
+   */
+  beforePushAnswer?(act: (() => Promise<void>) | null): void;
   /** Runs `act` before contents of a file are sent; `null` ends this. Omitted: not possible. */
   beforeContents?(act: (() => Promise<void>) | null): void;
   close(): Promise<void>;
@@ -86,6 +89,7 @@ export class CommandLineWorld implements World {
     if (isKilled)
       this.service.beforePushAnswer?.(() => cp(notes, kept, { recursive: true, force: true }));
     const outcome = await this.#push(folder, options);
+    this.service.beforePushAnswer?.(null);
     await restore(kept, notes);
     return outcome;
   }

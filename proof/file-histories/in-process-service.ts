@@ -64,7 +64,7 @@ export class InProcessService {
     return context;
   }
 
-  beforePushAnswer(act: () => Promise<void>): void {
+  beforePushAnswer(act: (() => Promise<void>) | null): void {
     this.#beforePushAnswer = act;
   }
 

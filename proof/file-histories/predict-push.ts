@@ -105,9 +105,12 @@ function sentMark(folder: Folder, path: string, newest: Version | undefined): Ma
 function sentBy(folder: Folder, included: string | undefined, newest: Version | undefined) {
   const rules = { direction: "push", ignoreRules: ignoreRulesOf(folder), included } as const;
   const paths = pathsOf(folder.files, folder.known);
+  // A file that was deleted before it was excluded stays deleted.
+  const isDeleted = (path: string) =>
+    !(path in folder.files) && markAt(folder.known, path).contents === null;
   return {
     marks: new Map(paths.map((path) => [path, sentMark(folder, path, newest)])),
-    leftOut: new Set(paths.filter((path) => isLeftOut(path, rules))),
+    leftOut: new Set(paths.filter((path) => isLeftOut(path, rules) && !isDeleted(path))),
   };
 }
 

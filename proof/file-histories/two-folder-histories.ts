@@ -26,6 +26,16 @@ export const TWO_FOLDER_ROWS: readonly Row[] = [
     then: { a: "2" },
   },
   {
+    name: "a file that another folder skipped and pushed is a conflict with the turn's file here",
+    folders: ["site", "site"],
+    operations: [
+      ...[edit("a", "0", 1), push(1), ask({ a: "t" }), edit("a", "u", 1), pull()],
+      ...[pull({ folder: 1, skipsConflicts: true }), push(1), pullVersion()],
+    ],
+    then: { a: "t" },
+    conflicts: 2,
+  },
+  {
     name: "a pull that was killed after it wrote the files is complete for the next turn",
     operations: [
       ...[edit("a", "0"), push(), ask({ a: "t1" }), pull({ isKilled: true })],

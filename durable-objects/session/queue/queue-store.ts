@@ -186,7 +186,8 @@ export function renewQueuedTeams(sql: Sql, keys: Pick<TeamKeys, "renew">): void 
     const { body } = sql.exec<{ body: string }>("SELECT body FROM queue WHERE id = ?", id).one();
     const turn: StartTurn = JSON.parse(body);
     const team = turn.team && keys.renew(turn.team);
-    if (team) sql.exec("UPDATE queue SET body = ? WHERE id = ?", JSON.stringify({ ...turn, team }), id);
+    if (team)
+      sql.exec("UPDATE queue SET body = ? WHERE id = ?", JSON.stringify({ ...turn, team }), id);
   }
 }
 

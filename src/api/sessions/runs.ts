@@ -112,11 +112,7 @@ const TURN_OPERATION: Operation = {
   responses: {
     ...START_RESPONSES,
     202: {
-      ...json(
-        "Started, or queued if the session is busy",
-        TurnStartSchema,
-        RUN_WARNED,
-      ),
+      ...json("Started, or queued if the session is busy", TurnStartSchema, RUN_WARNED),
       headers: LOCATION,
     },
   },

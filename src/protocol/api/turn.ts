@@ -39,7 +39,9 @@ export const TurnSummarySchema = z
     parent_turn: z
       .int()
       .nullable()
-      .describe("Number of the turn that this one follows; `null` for the first turn, and for its repetitions"),
+      .describe(
+        "Number of the turn that this one follows; `null` for the first turn, and for its repetitions",
+      ),
     status: TurnStatusSchema,
     question_preview: z.string().describe("Start of the question"),
     team: z

@@ -79,7 +79,9 @@ export const TURN_EVENTS = [
       ),
     parent_turn: count
       .nullable()
-      .describe("Number of the turn that this one follows; `null` for the first turn, and for its repetitions"),
+      .describe(
+        "Number of the turn that this one follows; `null` for the first turn, and for its repetitions",
+      ),
     aliases: z
       .record(z.string(), z.string())
       .describe("Alias by agent id. Aliases are drawn once per turn"),

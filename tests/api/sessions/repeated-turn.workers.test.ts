@@ -12,8 +12,7 @@ import {
 } from "../../durable-objects/session/session-client";
 import { image, PNG, text } from "./attachments";
 
-const send = ({ session_id }: Run, body: object) =>
-  post(`/api/sessions/${session_id}/turns`, body);
+const send = ({ session_id }: Run, body: object) => post(`/api/sessions/${session_id}/turns`, body);
 
 /** Starts a turn, and waits for its end. Returns its events. */
 async function ask(run: Run, body: object): Promise<readonly WireEvent[]> {

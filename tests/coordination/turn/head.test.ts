@@ -87,7 +87,12 @@ describe("the head of a session", () => {
     { name: "the head, if the request says nothing", movedTo: 1, named: undefined, parent: 1 },
     { name: "no turn, if the request says so", movedTo: 2, named: null, parent: null },
     { name: "the turn that the request names", movedTo: 1, named: 2, parent: 2 },
-    { name: "the latest turn, if the head was never moved", movedTo: 3, named: undefined, parent: 3 },
+    {
+      name: "the latest turn, if the head was never moved",
+      movedTo: 3,
+      named: undefined,
+      parent: 3,
+    },
   ])("makes the next turn continue $name", ({ movedTo, named, parent }) => {
     const world = sessionOf(3);
     move(world, movedTo);

@@ -111,7 +111,11 @@ describe("a request for a turn", () => {
   it.each([
     { name: "without a question", body: {}, path: "question" },
     { name: "that repeats a turn with another question", body: { question }, path: "question" },
-    { name: "that repeats a turn after another turn", body: { parent_turn: 1 }, path: "parent_turn" },
+    {
+      name: "that repeats a turn after another turn",
+      body: { parent_turn: 1 },
+      path: "parent_turn",
+    },
     {
       name: "that repeats a turn with other contexts",
       body: { contexts: [{ name: "site" }] },
