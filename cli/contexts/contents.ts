@@ -14,7 +14,7 @@ import { type SessionTurns, turnsOf } from "./changes-of-turn";
 import type { StateFiles } from "./common-base";
 import { forkOf, lineOf } from "./turn-line";
 
-/** Most ancestors whose changes are read to find the first version of a context, one at a time. */
+/** Most ancestors whose states are read to find out what a turn knows, one at a time. */
 const MAX_READ_ANCESTORS = 32;
 
 /**
@@ -89,19 +89,26 @@ export class ContextFiles {
   }
 
   /**
-   * Id of the version in which an ancestor of a turn first used the context; `null` if none of the
-   * first completed ancestors has a state of it. Throws CliError.
+   * The files that a completed ancestor of a turn had, in its state or in its version. `files`: the
+   * contents of files by path. Reads the latest `MAX_READ_ANCESTORS` ancestors. Throws CliError.
    */
-  async firstVersion(session: string, turn: number): Promise<string | null> {
+  async hadBefore(
+    { session, turn }: { session: string; turn: number },
+    files: ReadonlyMap<string, string>,
+  ): Promise<ReadonlySet<string>> {
     const { parents, completed } = await this.#turns(session);
-    const ancestors = lineOf(turn, parents).slice(1).reverse();
-    const withChanges = ancestors.filter((ancestor) => completed.has(ancestor));
-    for (const ancestor of withChanges.slice(0, MAX_READ_ANCESTORS)) {
-      const changes = await readChangesIfKept(session, ancestor, this.connection);
-      const own = changes?.data.find(({ context }) => context === this.name);
-      if (own) return own.base_version;
+    const ancestors = lineOf(turn, parents).slice(1);
+    const known = new Set<string>();
+    for (const one of ancestors
+      .filter((ancestor) => completed.has(ancestor))
+      .slice(0, MAX_READ_ANCESTORS)) {
+      const state = await this.stateIfKept({ session, turn: one });
+      for (const [path, hash] of files)
+        if (state?.files.get(path)?.hash === hash || state?.versionFiles.get(path)?.hash === hash)
+          known.add(path);
+      if (known.size === files.size) break;
     }
-    return null;
+    return known;
   }
 
   /**

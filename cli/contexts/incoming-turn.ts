@@ -109,9 +109,9 @@ type Reading = {
 };
 
 /**
- * Paths of the base that the turn has never had: both the version of the turn and the version in
- * which its first ancestor used the context left them out. A file that the team made at such a path
- * was made without knowledge of the folder's file.
+ * Paths of the base that the turn has never had: its version left them out, and no earlier turn of
+ * the branch had the file as it is in the base. A file that the team made at such a path was made
+ * without knowledge of the folder's file.
  */
 async function unseenPaths(
   base: BaseFiles,
@@ -120,16 +120,17 @@ async function unseenPaths(
   const ofTurn = await reads.version(state.version);
   if (ofTurn === null) return [];
   const sentBefore = new Map(ofTurn.left_out?.map(({ path, sha256 }) => [path, sha256]));
-  const absent = [...base.keys()].filter(exclusionTest(ofTurn)).filter((path) => {
-    const side = base.get(path);
+  const isExcluded = exclusionTest(ofTurn);
+  const absent = new Map<string, string>();
+  for (const [path, side] of base) {
+    if (!isExcluded(path)) continue;
     const made = state.files.get(path);
-    if (made === undefined) return true;
-    return made.hash !== side?.hash && side?.hash === sentBefore.get(path);
-  });
-  if (absent.length === 0) return [];
-  const version = (await reads.firstVersion(session, turn)) ?? state.version;
-  const first = await reads.version(version);
-  return first ? absent.filter(exclusionTest(first)) : [];
+    const isOther = made && made.hash !== side.hash && side.hash === sentBefore.get(path);
+    if (made === undefined || isOther) absent.set(path, side.hash);
+  }
+  if (absent.size === 0) return [];
+  const known = await reads.hadBefore({ session, turn }, absent);
+  return [...absent.keys()].filter((path) => !known.has(path));
 }
 
 /** The base of a linked folder. */

@@ -1,4 +1,4 @@
-import { ask, edit, pull, pullVersion, push, type Row } from "./history-steps";
+import { ask, edit, exclude, pull, pullVersion, push, type Row } from "./history-steps";
 
 /** Histories of turns on several branches, and of contexts that a session uses later. */
 export const BRANCH_ROWS: readonly Row[] = [
@@ -19,6 +19,41 @@ export const BRANCH_ROWS: readonly Row[] = [
       ...[ask({}), edit(".gitignore", "x\n", 1), push(1), ask({ a: "t" }, { back: 1 }), pull()],
     ],
     then: { ".gitignore": "x\n", a: "t", x: "0" },
+  },
+  {
+    name: "a file that was made and left out between two turns arrives once it is sent again",
+    operations: [
+      ...[edit("a", "0"), push(), ask({}), edit("x", "0"), push(), exclude("x\n"), push()],
+      ...[ask({ b: "t" }), exclude(null), push(), ask({}), pull()],
+    ],
+    then: { a: "0", b: "t", x: "0" },
+  },
+  {
+    name: "a file that was made and left out between two turns is not deleted in another folder",
+    folders: ["site", "site"],
+    operations: [
+      ...[edit("a", "0", 1), push(1), pullVersion(), ask({}), edit("x", "0", 1), push(1)],
+      ...[pullVersion(), exclude("x\n", 1), push(1), ask({ b: "t" }), pull()],
+    ],
+    then: { a: "0", b: "t", x: "0" },
+  },
+  {
+    name: "a file that is left out, sent and left out again can then be edited",
+    operations: [
+      ...[edit("a", "0"), edit("b.txt", "0"), push(), exclude("b.txt\n"), push(), ask({})],
+      ...[exclude(null), push(), ask({}), exclude("b.txt\n"), push(), ask({})],
+      ...[exclude(null), edit("b.txt", "1"), push(), ask({}), pull()],
+    ],
+    then: { a: "0", "b.txt": "1" },
+  },
+  {
+    name: "a file that the team deleted is deleted in a folder that has it, also if another one excludes it",
+    folders: ["site", "site"],
+    operations: [
+      ...[edit("a", "0", 1), edit("x", "0", 1), push(1), pullVersion(), ask({})],
+      ...[exclude("x\n", 1), push(1), ask({ x: null }), pull()],
+    ],
+    then: { a: "0" },
   },
   {
     name: "a conflict that was skipped on one branch is none on a branch without the file",

@@ -264,9 +264,7 @@ function statesOf({ turns }: StoredSession) {
     for (let next = turn; next !== 0; next = turns[next - 1]?.parent ?? 0) line.push(next);
     return line;
   };
-  const firstVersion = (turn: number, context: string): string | null =>
-    lineOf(turn)
-      .map((one) => endOf(one, context))
-      .findLast((state) => state !== null)?.version ?? null;
-  return { endOf, firstVersion, lineOf, usedUntil };
+  const versionsUsed = (turn: number, context: string): ReadonlySet<string> =>
+    new Set(lineOf(turn).flatMap((one) => turns[one - 1]?.ends.get(context)?.state.version ?? []));
+  return { endOf, lineOf, usedUntil, versionsUsed };
 }

@@ -5,6 +5,7 @@ import { type SimulatedProviders, startSimulatedProviders } from "../../simulate
 import { LOCAL_VARIABLES } from "../../simulated/service/local-variables";
 import { ServiceProcess } from "../../simulated/service/service-process";
 import type { HistoryService } from "./command-line-world";
+import type { History } from "./operations";
 import type { Files } from "./paths";
 import { type Answer, AnswerSchema } from "./schema";
 import { editsAsAsked, questionOf } from "./team-script";
@@ -34,18 +35,27 @@ export async function startRuntime(): Promise<Runtime & { stop(): Promise<void> 
 
 /**
  * The service in the real runtime. Contexts get other names for each history, because the histories
- * share the service. `seed` draws the moments of the kills.
+ * share the service. `seed` draws the moments of the kills. If a turn of the history does not use
+ * all contexts, the requests grant the contexts. Otherwise the config of the session does.
  */
 export class RuntimeService implements HistoryService {
   readonly #runtime: Runtime;
   readonly #sessions: readonly (readonly string[])[];
+  readonly #isGrantedByRequests: boolean;
   readonly #chance: Chance;
   readonly #prefix: string;
   readonly #ids = new Map<number, string>();
 
-  constructor(runtime: Runtime, sessions: readonly (readonly string[])[], seed: number) {
+  constructor(
+    runtime: Runtime,
+    { sessions, operations }: Pick<History, "sessions" | "operations">,
+    seed: number,
+  ) {
     this.#runtime = runtime;
     this.#sessions = sessions;
+    this.#isGrantedByRequests = operations.some(
+      (operation) => operation.type === "ask" && operation.uses !== undefined,
+    );
     this.#chance = new Chance(seed);
     this.#prefix = `h${crypto.randomUUID().slice(0, 8)}`;
   }
@@ -67,10 +77,10 @@ export class RuntimeService implements HistoryService {
     await this.#runtime.service.start();
   }
 
-  async ask({ session, parent, edits, ends, wins }: Ask): Promise<AskOutcome> {
+  async ask({ session, parent, edits, ends, wins, uses }: Ask): Promise<AskOutcome> {
     const renamed = edits.map((edit) => ({ ...edit, context: this.nameOf(edit.context) }));
     const question = questionOf(renamed, ends === "failed");
-    const decided = wins ? { context_conflicts: wins } : {};
+    const decided = { ...(wins && { context_conflicts: wins }), ...this.#grants(session, uses) };
     const { status, body } =
       parent === 0
         ? await this.#send("/api/runs", { question, config: this.#configOf(session), ...decided })
@@ -101,8 +111,13 @@ export class RuntimeService implements HistoryService {
   /** The runtime is shared. Its owner stops it. */
   async close(): Promise<void> {}
 
+  #grants(session: number, uses = this.#sessions[session] ?? []): object {
+    if (!this.#isGrantedByRequests) return {};
+    return { contexts: uses.map((name) => ({ name: this.nameOf(name), permission: "write" })) };
+  }
+
   #configOf(session: number): object {
-    const names = this.#sessions[session] ?? [];
+    const names = this.#isGrantedByRequests ? [] : (this.#sessions[session] ?? []);
     const backend = {
       ...{ type: "chatcompletion", base_url: this.#runtime.providers.baseUrl },
       ...{ api_key: "simulated", model: MODEL, enable_mcp_command_line: true },

@@ -22,8 +22,8 @@ beforeAll(async () => {
 });
 afterAll(() => runtime?.stop());
 
-const serviceOf: ServiceOf = async ({ sessions, operations }) =>
-  new RuntimeService(runtime, sessions, operations.length);
+const serviceOf: ServiceOf = async (history) =>
+  new RuntimeService(runtime, history, history.operations.length);
 
 it.each(rotated(WRITTEN_HISTORIES, countOf("written_file_histories")))("$name", async (history) => {
   const { problem, conflicts, files } = await playByCommandLine(history, serviceOf);

@@ -22,33 +22,65 @@ type Sources = {
 };
 type VersionWithEntry = Pick<ContextState, "version" | "entry">;
 /**
- * The turn's side. `first`: the version in which the parent or one of its ancestors first used the
- * context; needed only if a version left files out. `forkWith`: the latest turn that the parent and
- * another turn are both based on; `null` if there is none.
+ * The turn's side. `versions`: the versions of the context that the parent and its ancestors used,
+ * the latest first. `forkWith`: the latest turn that the parent and another turn are both based on;
+ * `null` if there is none.
  */
 export type TurnSide = {
   parent: Pick<ContextState, "version" | "entry" | "changes">;
-  first: () => string;
+  versions: () => Iterable<string>;
   forkWith: (turn: number) => number | null;
 };
+/** The newer version: this session's entry in its record, and its files. */
+type NewerVersion = { entry: IncludedTurn | null; tree: Pick<Tree, "has"> };
 
 const NONE: ReadonlyMap<string, string | null> = new Map();
 
-/** `entry`: this session's entry in the record of the newer version. */
+/** The base of the merge of both sides. */
 export async function mergeBase(
   sources: Sources,
-  { parent, first, forkWith }: TurnSide,
-  entry: IncludedTurn | null,
+  turn: TurnSide,
+  { entry, tree }: NewerVersion,
 ): Promise<MergeBase> {
-  const { base, bases } = await baseOf(sources, parent, entry);
-  const lastContents = await leftOutContents(sources, parent.version, first);
-  const leftOut = [...lastContents].filter(([path]) => !base?.has(path));
-  const fork = entry && forkWith(entry.turn);
-  const ofBranch =
-    entry === null || bases.size === 0 || fork === entry.turn
-      ? bases
-      : await basesOfBranch(sources, { parent, fork, lastContents }, bases);
+  const { base, bases } = await baseOf(sources, turn.parent, entry);
+  // Files that are not sent again have the turn's side, whatever their base is.
+  const sentAgain = (await sources.leftOutOf(turn.parent.version))
+    .map(({ path }) => path)
+    .filter((path) => tree.has(path) && !base?.has(path));
+  const leftOut = await lastContents(sources, turn.versions, sentAgain);
+  const fork = entry && turn.forkWith(entry.turn);
+  const isOnBranch = entry !== null && bases.size > 0 && fork !== entry.turn;
+  const ofBranch = isOnBranch ? await basesOfBranch(sources, turn, { fork, bases }) : bases;
   return { base, bases: new Map([...leftOut, ...ofBranch]) };
+}
+
+/**
+ * The contents of files in the newest version of the branch that has them; `null` for a file that
+ * the branch has never had, or that a version of the branch had deleted. A version that left a file
+ * out says nothing about it. After `MAX_TRACED_PULLS` versions, a file counts as one that the branch
+ * never had: it can be a conflict, and is never deleted.
+ */
+async function lastContents(
+  { treeOf, leftOutOf }: Sources,
+  versions: () => Iterable<string>,
+  paths: readonly string[],
+): Promise<ReadonlyMap<string, string | null>> {
+  const found = new Map<string, string | null>(paths.map((path) => [path, null]));
+  const open = new Set(paths);
+  let left = MAX_TRACED_PULLS;
+  for (const version of open.size > 0 ? versions() : []) {
+    const tree = left > 0 ? await treeOf(version) : null;
+    if (tree === null) break;
+    left -= 1;
+    const leftOut = new Set((await leftOutOf(version)).map(({ path }) => path));
+    for (const path of open) {
+      const file = tree.get(path);
+      if (file) found.set(path, file.hash);
+      if (file || !leftOut.has(path)) open.delete(path);
+    }
+    if (open.size === 0) break;
+  }
+  return found;
 }
 
 /**
@@ -58,44 +90,19 @@ export async function mergeBase(
  */
 async function basesOfBranch(
   sources: Sources,
-  { parent, fork, lastContents }: Fork,
-  bases: ReadonlyMap<string, string | null>,
-): Promise<ReadonlyMap<string, string | null>> {
+  { parent, versions }: Pick<TurnSide, "parent" | "versions">,
+  { fork, bases }: { fork: number | null; bases: MergeBase["bases"] },
+): Promise<MergeBase["bases"]> {
   const version = await sources.treeOf(parent.version);
   if (version === null) return bases;
   const atFork = fork === null ? null : sources.endOf(fork);
   const ofFork = atFork && (await stateTree(sources, atFork));
   const ofParent = applyChanges(version, parent.changes);
   const hashIn = (tree: Tree, path: string) => tree.get(path)?.hash ?? null;
-  const isCommon = (path: string, hash: string | null) =>
+  const isCommon = ([path, hash]: [string, string | null]) =>
     hashIn(ofParent, path) === hash || (ofFork !== null && hashIn(ofFork, path) === hash);
-  return new Map(
-    [...bases].map(([path, hash]) => [
-      path,
-      isCommon(path, hash) ? hash : (hashIn(version, path) ?? lastContents.get(path) ?? null),
-    ]),
-  );
-}
-
-/** `lastContents`: the files that the parent's version left out. */
-type Fork = Pick<TurnSide, "parent"> & {
-  fork: number | null;
-  lastContents: ReadonlyMap<string, string | null>;
-};
-
-/**
- * The files that a version left out. They have their last contents in both sides, except files that
- * the first version left out: the branch has never had them.
- */
-async function leftOutContents(
-  { leftOutOf }: Sources,
-  version: string,
-  first: () => string,
-): Promise<ReadonlyMap<string, string | null>> {
-  const files = await leftOutOf(version);
-  if (files.length === 0) return NONE;
-  const unseen = new Set((await leftOutOf(first())).map(({ path }) => path));
-  return new Map(files.map(({ path, sha256 }) => [path, unseen.has(path) ? null : sha256]));
+  const others = [...bases].filter((base) => !isCommon(base)).map(([path]) => path);
+  return new Map([...bases, ...(await lastContents(sources, versions, others))]);
 }
 
 async function baseOf(

@@ -41,7 +41,11 @@ type Dependencies = {
   reader: Pick<ContextReader, "open">;
   records: Pick<ContextRecords, "entriesOf" | "read">;
   /** The states of the session's earlier turns; `null` for a new session. */
-  states: Pick<ContextStates, "endOf" | "firstVersion" | "lineOf" | "usedUntil"> | null;
+  states:
+    | (Pick<ContextStates, "endOf" | "lineOf" | "usedUntil"> & {
+        versionsUsed: (turn: number, context: string) => Iterable<string>;
+      })
+    | null;
   /** Whether the session itself stores contents. */
   isKept: (hash: string) => boolean;
 };
@@ -134,15 +138,16 @@ async function merge(
   const endOf = (turn: number) => states?.endOf(turn, name) ?? null;
   const leftOutOf = async (id: string) =>
     decodeLeftOut(await dependencies.records.read({ tenant, name, id }));
-  const first = () => (turn === null ? null : states?.firstVersion(turn, name)) ?? parent.version;
+  const versions = () =>
+    (turn === null ? null : states?.versionsUsed(turn, name)) ?? [parent.version];
   const forkWith = (other: number) => {
     const line = new Set(turn === null ? [] : states?.lineOf(turn));
     return states?.lineOf(other).find((ancestor) => line.has(ancestor)) ?? null;
   };
   const { base, bases } = await mergeBase(
     { treeOf, endOf, leftOutOf },
-    { parent, first, forkWith },
-    entry,
+    { parent, versions, forkWith },
+    { entry, tree: upload.tree },
   );
   const leftOut = (await leftOutOf(version)).map(({ path }) => path);
   const { tree, conflicts } = mergeTrees({

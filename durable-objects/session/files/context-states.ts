@@ -35,6 +35,9 @@ export type TurnStart = {
   carried: ReadonlyMap<string, number>;
 };
 
+/** Most turns of a branch whose versions are read to find the last contents of a file. */
+const MAX_TRACED_TURNS = 100;
+
 type CachedStart = { turn: number; start: TurnStart } | null;
 
 /** Lookups in the session's log. */
@@ -93,12 +96,18 @@ export class ContextStates {
   }
 
   /**
-   * Id of the version in which a turn or one of its ancestors first used a context; `null` if none
-   * did. Reads only the names of the contexts of earlier turns.
+   * Ids of the versions of a context that a turn and its ancestors used, the latest first. Versions
+   * of only the latest `MAX_TRACED_TURNS` turns are found.
    */
-  firstVersion(turn: number, context: string): string | null {
-    const first = this.lineOf(turn).findLast((one) => this.namesIn(one).includes(context));
-    return first === undefined ? null : (this.endOf(first, context)?.version ?? null);
+  *versionsUsed(turn: number, context: string): Generator<string> {
+    const line = this.lineOf(turn).slice(0, MAX_TRACED_TURNS);
+    const found = new Set<string>();
+    for (const one of line) {
+      const version = this.#lookups.pinnedIn(one).find(({ name }) => name === context)?.version;
+      if (version === undefined || found.has(version)) continue;
+      found.add(version);
+      yield version;
+    }
   }
 
   /** Names of the contexts that a turn and its ancestors used, sorted. Reads no files. */

@@ -9,7 +9,8 @@ import type { FileEntry, TreeChanges } from "../../../../src/workspace/types";
 type Files = Readonly<Record<string, string | null>>;
 /**
  * A history of versions and turns. `leftOut`: the files that each version left out. `parent`: the
- * turn whose state is merged. `entry`: the entry of the newest version. `forks`: the latest turn
+ * turn whose state is merged. `used`: the versions that its branch used. `entry`: the entry of the
+ * newest version. `sent`: the files of the newest version. `forks`: the latest turn
  * that the parent and another turn are both based on; omitted: the other turn itself.
  */
 type Situation = {
@@ -17,7 +18,8 @@ type Situation = {
   leftOut?: Readonly<Record<string, Files>>;
   turns: Readonly<Record<number, { version: string; changes?: Files; entry?: Entry }>>;
   parent: number;
-  first?: string;
+  used?: string[];
+  sent?: string[];
   entry?: Entry | null;
   forks?: Readonly<Record<number, number | null>>;
 };
@@ -41,7 +43,8 @@ async function baseIn({
   leftOut = {},
   turns,
   parent,
-  first,
+  used,
+  sent = [],
   entry = null,
   forks = {},
 }: Situation): Promise<{ base: Files | null; bases: Files }> {
@@ -73,10 +76,10 @@ async function baseIn({
     },
     {
       parent: own,
-      first: () => first ?? own.version,
+      versions: () => used ?? [own.version],
       forkWith: (turn) => (turn in forks ? (forks[turn] ?? null) : turn),
     },
-    entry && toEntry(entry),
+    { entry: entry && toEntry(entry), tree: new Set(sent) },
   );
   const texts = base && [...base].map(([path, { hash }]) => [path, hash] as const);
   return { base: texts && Object.fromEntries(texts), bases: Object.fromEntries(bases) };
@@ -140,20 +143,57 @@ describe("the base of a merge is", () => {
       ...{ base: { a: "1" }, bases: { b: "t" } },
     },
     {
-      name: "the last contents of a file that the parent's version left out",
-      versions: { v1: { a: "1", x: "1" }, v2: { a: "1" } },
-      leftOut: { v2: { x: "1" } },
-      turns: { 1: { version: "v1" }, 2: { version: "v2" } },
-      ...{ parent: 2, first: "v1" },
-      ...{ base: { a: "1" }, bases: { x: "1" } },
+      name: "for a file that is sent again, its contents in the newest version of the branch with it",
+      versions: { v1: { x: "1" }, v2: { x: "2" }, v3: { x: "3" }, v4: { a: "1" } },
+      leftOut: { v4: { x: "3" } },
+      turns: { 3: { version: "v4" } },
+      ...{ parent: 3, used: ["v4", "v2", "v1"], sent: ["x"] },
+      ...{ base: { a: "1" }, bases: { x: "2" } },
     },
     {
-      name: "no file for a file that the branch's first version left out",
-      versions: { v1: { a: "1", x: "1" }, v2: { a: "1" } },
-      leftOut: { v2: { x: "1" } },
-      turns: { 1: { version: "v1" }, 2: { version: "v2" } },
-      ...{ parent: 2, first: "v2" },
+      name: "no file for a file that each version of the branch left out",
+      versions: { v1: { x: "1" }, v2: { a: "1" }, v3: { a: "1" } },
+      leftOut: { v2: { x: "1" }, v3: { x: "1" } },
+      turns: { 2: { version: "v3" } },
+      ...{ parent: 2, used: ["v3", "v2"], sent: ["x"] },
       ...{ base: { a: "1" }, bases: { x: null } },
+    },
+    {
+      name: "no file for a file that was made after the branch's last version before it was left out",
+      versions: { v1: { a: "1" }, v2: { a: "1", x: "1" }, v3: { a: "1" } },
+      leftOut: { v3: { x: "1" } },
+      turns: { 2: { version: "v3" } },
+      ...{ parent: 2, used: ["v3", "v1"], sent: ["x"] },
+      ...{ base: { a: "1" }, bases: { x: null } },
+    },
+    {
+      name: "no file for a file that a version of the branch had deleted before it was left out",
+      versions: { v1: { x: "1" }, v2: { a: "1" }, v4: { a: "1" } },
+      leftOut: { v4: { x: "3" } },
+      turns: { 3: { version: "v4" } },
+      ...{ parent: 3, used: ["v4", "v2", "v1"], sent: ["x"] },
+      ...{ base: { a: "1" }, bases: { x: null } },
+    },
+    {
+      name: "not looked for, if a left-out file is not sent again",
+      versions: { v1: { x: "1" }, v2: { a: "1" } },
+      leftOut: { v2: { x: "1" } },
+      turns: { 2: { version: "v2" } },
+      ...{ parent: 2, used: ["v2", "v1"] },
+      base: { a: "1" },
+    },
+    {
+      name: "no file for a file that only versions beyond the limit have",
+      versions: {
+        ...{ v1: { x: "1" }, v2: { a: "" }, v3: { a: "" }, v4: { a: "" }, v5: { a: "" } },
+        ...{ v6: { a: "" }, v7: { a: "" }, v8: { a: "" }, v9: { a: "" } },
+      },
+      leftOut: Object.fromEntries(
+        ["v2", "v3", "v4", "v5", "v6", "v7", "v8", "v9"].map((id) => [id, { x: "1" }]),
+      ),
+      turns: { 9: { version: "v9" } },
+      ...{ parent: 9, used: ["v9", "v8", "v7", "v6", "v5", "v4", "v3", "v2", "v1"], sent: ["x"] },
+      ...{ base: { a: "" }, bases: { x: null } },
     },
     {
       name: "the older base of a path, if the parent is based on the named turn",
