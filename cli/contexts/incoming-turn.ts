@@ -123,7 +123,7 @@ async function unseenPaths(
   const isExcluded = exclusionTest(ofTurn);
   const absent = new Map<string, string>();
   for (const [path, side] of base) {
-    if (!isExcluded(path)) continue;
+    if (!side || !isExcluded(path)) continue;
     const made = state.files.get(path);
     const isOther = made && made.hash !== side.hash && side.hash === sentBefore.get(path);
     if (made === undefined || isOther) absent.set(path, side.hash);

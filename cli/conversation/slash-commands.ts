@@ -141,7 +141,8 @@ const ALIASES: Readonly<Record<string, string>> = {
  * slash: with a path, or with two slashes.
  */
 export function parseCommand(text: string): SlashCommand | null {
-  const [, name, argument = ""] = /^\/([a-z?]+(?:-[a-z]+)*)(?:[^\S\n]+(.*))?[^\S\n]*$/i.exec(text) ?? [];
+  const [, name, argument = ""] =
+    /^\/([a-z?]+(?:-[a-z]+)*)(?:[^\S\n]+(.*))?[^\S\n]*$/i.exec(text) ?? [];
   return name === undefined ? null : { name: name.toLowerCase(), argument: argument.trim() };
 }
 

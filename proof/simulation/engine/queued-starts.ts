@@ -1,4 +1,5 @@
 import { Mutex } from "../../../src/async/mutex";
+import type { TurnTeams } from "../../../durable-objects/session/turn-teams";
 import type { SessionParts } from "../../../durable-objects/session/compose";
 import type { Engine } from "../../../src/engine/engine";
 import { failQueuedTurn } from "../../../durable-objects/session/admission/refused-turn";
@@ -17,7 +18,7 @@ export const REVOKED_KEY = "revoked";
 /** Questions that end like this are refused at their start. */
 export const REFUSED_MARK = "with a context that does not exist?";
 
-type LiveSession = SessionParts & { engine: Engine };
+type LiveSession = SessionParts & { teams: TurnTeams; engine: Engine };
 
 type Options = {
   seed: number;
