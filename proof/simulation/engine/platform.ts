@@ -25,7 +25,7 @@ import { Disk, DiskError, ProcessGone } from "../../../simulated/disk";
 import type { Fault, Faults } from "./faults";
 import { Gate } from "./gate";
 import { type CallNetwork, Providers } from "./providers";
-import { SimulatedAdmission } from "./queued-starts";
+import { admissionOf, type SimulatedAdmission } from "./queued-starts";
 import { type SessionSetup, type EngineSituation, SESSION } from "./engine-situation";
 import { Tenant } from "./tenant";
 import { ToolServer } from "./tools";
@@ -119,24 +119,16 @@ export class Platform {
     this.tenant = new Tenant({ time, faults, gate });
     const { seed, habits } = situation;
     this.tools = new ToolServer({
-      seed,
-      habits,
-      time,
-      faults,
-      gate,
+      ...{ seed, habits, time, faults, gate },
       crashIf: (fault) => this.crashIf(fault),
     });
     this.tools.onChange = (listing) => this.#announceListing(listing);
     this.bucket = new SimulatedBucket({ time, faults, gate });
     this.gate = new Gate({ time, gate });
-    this.admission = this.#newAdmission();
+    this.admission = admissionOf(this, options);
     this.providers = new Providers({
-      situation,
-      formats: setup.formats,
+      ...{ situation, time, faults, gate, formats: setup.formats },
       outputCaps: setup.team.rules.agents.map(({ max_output_tokens }) => max_output_tokens),
-      time,
-      faults,
-      gate,
       crashIf: (fault) => this.crashIf(fault),
     });
   }
@@ -263,7 +255,7 @@ export class Platform {
     storage.transactionSync(() => createTables(storage.sql));
     const nonce = (turn: number, attempt: number, agent: number) =>
       `n0nce${situation.seed.toString(36)}t${turn}a${attempt}g${agent}`;
-    this.admission = this.#newAdmission();
+    this.admission = admissionOf(this, this.#options);
     const parts = composeSession({
       platform,
       queuedStarts: this.admission.queuedStarts(),
@@ -276,15 +268,6 @@ export class Platform {
       onFault: (error) => this.#recordError(life, error),
     });
     return { ...parts, engine: createEngine(parts, this.#performer(parts)) };
-  }
-
-  #newAdmission(): SimulatedAdmission {
-    const { situation, time } = this.#options;
-    return new SimulatedAdmission({
-      ...{ seed: situation.seed ^ this.deaths.length, time },
-      live: () => this.#session,
-      gate: () => this.disk.whenDurable(),
-    });
   }
 
   /** The service's own performer. Each call has its own network, which knows the call's id. */
