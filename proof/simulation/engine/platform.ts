@@ -27,7 +27,7 @@ import type { Fault, Faults } from "./faults";
 import { Gate } from "./gate";
 import { ProcessDeath } from "./process-death";
 import { type CallNetwork, Providers } from "./providers";
-import { SimulatedAdmission } from "./queued-starts";
+import { admissionOf, type SimulatedAdmission } from "./queued-starts";
 import { type SessionSetup, type EngineSituation, SESSION } from "./engine-situation";
 import { providersIn } from "./team-user";
 import { Tenant } from "./tenant";
@@ -117,24 +117,16 @@ export class Platform {
     this.tenant = new Tenant({ time, faults, gate });
     const { seed, habits } = situation;
     this.tools = new ToolServer({
-      seed,
-      habits,
-      time,
-      faults,
-      gate,
+      ...{ seed, habits, time, faults, gate },
       crashIf: (fault) => this.crashIf(fault),
     });
     this.tools.onChange = (listing) => this.#announceListing(listing);
     this.bucket = new SimulatedBucket({ time, faults, gate });
     this.gate = new Gate({ time, gate });
-    this.admission = this.#newAdmission();
+    this.admission = admissionOf(this, options);
     this.providers = new Providers({
-      situation,
-      formats: setup.formats,
+      ...{ situation, time, faults, gate, formats: setup.formats },
       outputCaps: setup.team.rules.agents.map(({ max_output_tokens }) => max_output_tokens),
-      time,
-      faults,
-      gate,
       crashIf: (fault) => this.crashIf(fault),
     });
   }
@@ -262,7 +254,7 @@ export class Platform {
     const teams = new TurnTeams({ sql: storage.sql, session: setup.team });
     const nonce = (turn: number, attempt: number, agent: number) =>
       `n0nce${situation.seed.toString(36)}t${turn}a${attempt}g${agent}`;
-    this.admission = this.#newAdmission();
+    this.admission = admissionOf(this, this.#options);
     const parts = composeSession({
       platform,
       queuedStarts: this.admission.queuedStarts(),
@@ -275,15 +267,6 @@ export class Platform {
       onFault: (error) => this.#recordError(life, error),
     });
     return { ...parts, teams, engine: createEngine(parts, this.#performer(parts)) };
-  }
-
-  #newAdmission(): SimulatedAdmission {
-    const { situation, time } = this.#options;
-    return new SimulatedAdmission({
-      ...{ seed: situation.seed ^ this.deaths.length, time },
-      live: () => this.#session,
-      gate: () => this.disk.whenDurable(),
-    });
   }
 
   /** The service's own performer. Each call has its own network, which knows the call's id. */

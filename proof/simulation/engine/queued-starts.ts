@@ -117,3 +117,20 @@ export class SimulatedAdmission {
     if (live() !== session) await NEVER;
   }
 }
+
+type Process = {
+  readonly live: LiveSession | null;
+  readonly disk: { whenDurable(): Promise<void> };
+  readonly deaths: readonly unknown[];
+};
+
+/** The admission of a new process. */
+export const admissionOf = (
+  process: Process,
+  { situation, time }: { situation: { seed: number }; time: VirtualTime },
+): SimulatedAdmission =>
+  new SimulatedAdmission({
+    ...{ seed: situation.seed ^ process.deaths.length, time },
+    live: () => process.live,
+    gate: () => process.disk.whenDurable(),
+  });
