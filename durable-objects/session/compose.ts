@@ -61,7 +61,6 @@ export function composeSession({ platform, facts, place, ...options }: Options) 
   const { storage } = platform;
   const { sql } = storage;
   const { sessionId, teams, boot } = facts;
-  const { rules } = teams.session;
   const log = new SessionLog(sql);
   const clock = new MonotonicClock(() => Date.now(), log.lastAt());
   const now = () => clock.now();
@@ -96,7 +95,7 @@ export function composeSession({ platform, facts, place, ...options }: Options) 
   const records = new RoundRecords({ ...facts, log, calls, queries, commandPlace });
   const host: SessionHost = {
     ...{ sessionId, boot, now },
-    storage: new SessionStore({ log, journal, records, files: workspaces, sessionId, rules }),
+    storage: new SessionStore({ log, journal, records, files: workspaces, sessionId, rules: teams.session.rules }),
     alarm: storage,
     waitUntil: (work) => platform.waitUntil(work),
     report: (error) => {

@@ -20,7 +20,10 @@ type Campaign = {
   tries: number;
 };
 
-const COUNTED = Object.keys(NOTHING) as (keyof typeof NOTHING)[];
+const COUNTED = [
+  ...(["turns", "branches", "moves", "diffs", "kills"] as const),
+  ...(["queued", "interrupts", "repeats"] as const),
+];
 
 /** Failures after which a campaign ends: shrinking takes long, and they often have one cause. */
 const MOST_FAILURES = 3;
