@@ -100,12 +100,7 @@ export function sessionTools({
       ownTools: (id) =>
         configTools().of(team().agents.findIndex((agent) => agent.id === id)).length,
       unfit: unfitFor(team),
-      secretOf: async (name, use) => {
-        const secret = await secretOf(name, use);
-        if (secret === undefined)
-          throw new MissingSecretError(`the service has no ${name} for ${new URL(use.url).origin}`);
-        return secret;
-      },
+      secretOf: requiredSecret(secretOf),
     },
   });
   return {
@@ -114,6 +109,16 @@ export function sessionTools({
     close: () => servers.close(),
   };
 }
+
+/** Returns secrets, and throws `MissingSecretError` for a secret that the service does not have. */
+const requiredSecret =
+  (secretOf: ReturnType<typeof toolSecrets>): McpEnvironment["secretOf"] =>
+  async (name, use) => {
+    const secret = await secretOf(name, use);
+    if (secret === undefined)
+      throw new MissingSecretError(`the service has no ${name} for ${new URL(use.url).origin}`);
+    return secret;
+  };
 
 /** Maximum number of cached verdicts: servers may list any number of tools during a session. */
 const MAX_VERDICTS = 1_000;
