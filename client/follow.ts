@@ -154,7 +154,9 @@ class Follower {
     yield { id, raw: data, event };
   }
 
-  /** `queue.changed` is not in the log: it has no number, and the caller does not resume after it. */
+  /**
+   * `queue.changed` is not in the log: it has no number, and the caller does not resume after it.
+   */
   #noteQueue(data: string): void {
     const queue = toQueue(data);
     if (queue) this.options.onQueue?.(queue);

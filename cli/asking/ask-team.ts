@@ -17,7 +17,7 @@ import { type OutputOptions, requireWritable, writeAnswer } from "./answer-outpu
 import { type RequestContext, warningLines } from "../service/problem";
 import { exitCodeOf, printProblems, printRest, printSources } from "../display/report";
 import { awaitQueued, REMOVED } from "../queue/await-queued";
-import { type FileList, QueueFactsSchema, type Started } from "../service/schema";
+import { type FileList, QueueFactsSchema, type StartAnswer } from "../service/schema";
 import type { TurnDisplay } from "../display/turn-lines";
 import type { Line } from "../terminal/output";
 import { escapeJson } from "../terminal/sanitize";
@@ -121,7 +121,7 @@ async function awaitStart(
   throw new CliError(EXIT.interrupted, REMOVED);
 }
 
-async function start(options: AskOptions, io: RunIo): Promise<Started> {
+async function start(options: AskOptions, io: RunIo): Promise<StartAnswer> {
   const { target, context, repetition = {} } = options;
   if ("attach" in target) throw new CliError(EXIT.config, "An existing session cannot be started.");
   const started = await runInterruptibly(io, INTERRUPTED, (signal) =>

@@ -75,8 +75,8 @@ export async function inspect(directory: string, text: string): Promise<LocalEnt
 }
 
 /**
- * Lists the contents of a folder. `folder`: its path in the context. An unreadable folder, or a folder larger than a context, is
- * listed as a file, so that no plan deletes it.
+ * Lists the contents of a folder. `folder`: its path in the context. An unreadable folder, or a
+ * folder larger than a context, is listed as a file, so that no plan deletes it.
  */
 async function contentsOf(place: string, folder: string): Promise<BlockingEntries> {
   const [files, folders]: [string[], string[]] = [[], []];

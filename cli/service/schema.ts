@@ -126,7 +126,7 @@ export const QueuedFactsSchema = z.object({ turn: z.int().nullable() });
 
 /** A response to a question: its turn, or its place in the queue. */
 export const StartedSchema = z.union([RunResponseSchema, QueuedResponseSchema]);
-export type Started = z.infer<typeof StartedSchema>;
+export type StartAnswer = z.infer<typeof StartedSchema>;
 
 export const HeadFactsSchema = z.object({ head: z.int() });
 export type HeadFacts = z.infer<typeof HeadFactsSchema>;

@@ -9,7 +9,7 @@ import {
   RunResponseSchema,
   type SessionFacts,
   SessionFactsSchema,
-  type Started,
+  type StartAnswer,
   StartedSchema,
   type TurnFacts,
   TurnFactsSchema,
@@ -35,7 +35,7 @@ export async function startTurn(
   { sessionId, body }: { sessionId: string; body: TurnRequest },
   context: RequestContext,
   signal?: AbortSignal,
-): Promise<Started> {
+): Promise<StartAnswer> {
   const start = readAnswer(context, StartedSchema, ({ turns }) =>
     turns.start(sessionId, { on_busy: "queue", ...body }, { signal }),
   );

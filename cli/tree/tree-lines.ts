@@ -22,8 +22,9 @@ const TONES: Readonly<Record<string, Tone>> = {
 
 /**
  * Draws the turns of a session as a tree, one line per turn: number, status, cost, duration, start
- * and question. Before the question stands the team where it changes. `*` marks the head. The lines are cut when they are painted, so the question comes
- * last. `width`: columns of the output. `now`: Unix time in milliseconds, for a running turn.
+ * and question. Before the question stands the team where it changes. `*` marks the head. The lines
+ * are cut when they are painted, so the question comes last. `width`: columns of the output. `now`:
+ * Unix time in milliseconds, for a running turn.
  */
 export function treeLines(
   { data, head }: TreeFacts,

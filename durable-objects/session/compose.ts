@@ -62,8 +62,7 @@ export function composeSession({ platform, facts, place, ...options }: Options) 
   const { sql } = storage;
   const { sessionId, teams, boot } = facts;
   const log = new SessionLog(sql);
-  const clock = new MonotonicClock(() => Date.now(), log.lastAt());
-  const now = () => clock.now();
+  const { now } = clockOf(log);
   const [calls, points] = [new CallStore(sql), new ResumePoints(sql)];
   const queries = new SessionQueries(log, sessionId);
   const { bucket, storageQueue, contexts, stored, maxReaders, commandPlace = "service" } = options;
@@ -95,14 +94,13 @@ export function composeSession({ platform, facts, place, ...options }: Options) 
   const records = new RoundRecords({ ...facts, log, calls, queries, commandPlace });
   const host: SessionHost = {
     ...{ sessionId, boot, now },
-    storage: new SessionStore({ log, journal, records, files: workspaces, sessionId, rules: teams.session.rules }),
+    storage: new SessionStore({
+      ...{ log, journal, records, files: workspaces, sessionId },
+      rules: teams.session.rules,
+    }),
     alarm: storage,
     waitUntil: (work) => platform.waitUntil(work),
-    report: (error) => {
-      if (!isPlatformFault(error)) return options.onFault(error);
-      platform.abort(BEGINS_AGAIN);
-      throw error;
-    },
+    report: (error) => reportFault(error, { platform, onFault: options.onFault }),
   };
   const coordinator = new Coordinator(host);
   return {
@@ -116,6 +114,22 @@ export function composeSession({ platform, facts, place, ...options }: Options) 
       queue,
     },
   };
+}
+
+/** A fault of the platform resets the object; any other one is passed on. */
+function reportFault(
+  error: unknown,
+  { platform, onFault }: Pick<Options, "platform" | "onFault">,
+): void {
+  if (!isPlatformFault(error)) return onFault(error);
+  platform.abort(BEGINS_AGAIN);
+  throw error;
+}
+
+/** The time of a session, which never runs backwards: Unix ms. */
+function clockOf(log: SessionLog): { now: () => number } {
+  const clock = new MonotonicClock(() => Date.now(), log.lastAt());
+  return { now: () => clock.now() };
 }
 
 type Background = Pick<Options, "containers" | "settle"> & {

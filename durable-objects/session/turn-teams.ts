@@ -51,8 +51,8 @@ export class TurnTeams {
   }
 
   /**
-   * The team that a request brings for a turn that continues `parent`. Returns the parent's team, or
-   * the session's, if it is the same: a client may send the same config with each question. Two
+   * The team that a request brings for a turn that continues `parent`. Returns the parent's team,
+   * or the session's, if it is the same: a client may send the same config with each question. Two
    * sealed keys are never the same.
    */
   brought(team: Team, parent: number | null): StoredTeam {
@@ -68,8 +68,9 @@ export class TurnTeams {
   }
 
   /**
-   * Stores the team of a turn, and makes it the current one. To be called together with the start of
-   * the turn, without an `await` in between. Replaces what a failed start of the turn has stored.
+   * Stores the team of a turn, and makes it the current one. To be called together with the start
+   * of the turn, without an `await` in between. Replaces what a failed start of the turn has
+   * stored.
    */
   begin(turn: number, { base, overridden }: StartingTeam): void {
     const sql = this.#sql;

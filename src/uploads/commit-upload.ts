@@ -182,7 +182,9 @@ export async function updateRecord(
   return false;
 }
 
-/** Ids of versions sort in the order of the versions, so an upload with an older id needs a new one. */
+/**
+ * Ids of versions sort in the order of the versions, so an upload with an older id needs a new one.
+ */
 const begunEarlier = (newest: string): UploadRefusal =>
   new UploadRefusal(
     "context_changed",

@@ -14,9 +14,9 @@ const CLAUDE = "type: claude, model: claude-sonnet-4-5, api_key: sk-own-key, tem
 const OPENAI = "type: openai, model: gpt-5";
 const THREE = team(CLAUDE, OPENAI, OPENAI);
 
-type Applied = Extract<OverriddenTeam, { ok: true }>;
+type Success = Extract<OverriddenTeam, { ok: true }>;
 
-function applied(base: typeof THREE, overrides: Overrides): Applied {
+function applied(base: typeof THREE, overrides: Overrides): Success {
   const result = withOverrides(base, overrides);
   if (!result.ok) throw new Error(JSON.stringify(result.problems));
   return result;

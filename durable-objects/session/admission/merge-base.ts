@@ -57,8 +57,8 @@ export async function mergeBase(
 /**
  * The contents of files in the newest version of the branch that has them; `null` for a file that
  * the branch has never had, or that a version of the branch had deleted. A version that left a file
- * out says nothing about it. After `MAX_TRACED_PULLS` versions, a file counts as one that the branch
- * never had: it can be a conflict, and is never deleted.
+ * out says nothing about it. After `MAX_TRACED_PULLS` versions, a file counts as one that the
+ * branch never had: it can be a conflict, and is never deleted.
  */
 async function lastContents(
   { treeOf, leftOutOf }: Sources,

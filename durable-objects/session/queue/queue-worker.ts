@@ -40,7 +40,8 @@ type Options = {
 
 /**
  * Starts the turns of a session's queue, one after the other. A request leaves the queue in the
- * transaction that stores its turn. So after a crash it is either still in the queue or has started.
+ * transaction that stores its turn. So after a crash it is either still in the queue or has
+ * started.
  */
 export class QueueWorker implements BackgroundWork {
   readonly #options: Options;

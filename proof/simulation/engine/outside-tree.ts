@@ -45,7 +45,8 @@ const WITH_HISTORY: ReadonlySet<string> = new Set(["first_answer", "presentation
 
 /**
  * The prompts of a turn contain the questions and answers of exactly the turns that it continues,
- * without failed turns. A call that summarises a conversation may get a cut one. Cancelled turns are marked, with the tools that their presenters executed.
+ * without failed turns. A call that summarises a conversation may get a cut one. Cancelled turns
+ * are marked, with the tools that their presenters executed.
  */
 export const historiesOfTurns: OutsideCheck = ({ tree, log, platform }) => {
   if (!tree) return [];

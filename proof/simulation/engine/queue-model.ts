@@ -5,7 +5,7 @@ import type { LiveSession, Platform } from "./platform";
 
 type Entry = { id: string; interrupts: boolean };
 /** An action that the service has confirmed. */
-type Confirmed = { type: string; id?: string };
+type Confirmation = { type: string; id?: string };
 
 /**
  * The queue of a session, as it follows from the user's actions and the events of the log. It is a
@@ -52,7 +52,7 @@ export class QueueModel {
   }
 
   /** To be called when an action is confirmed. */
-  confirm({ type, id }: Confirmed): void {
+  confirm({ type, id }: Confirmation): void {
     if (id === undefined) return;
     if (type === "ask") this.#asked.add(id);
     if (type === "remove") this.#removed.add(`queued_${id}`);

@@ -19,8 +19,8 @@ export type ExpectedTeam = {
 
 /**
  * The user of a session whose turns ask different teams: the session's, or another one with the
- * same agents in reversed order and another limit of answers. Some requests bring a team, others use
- * that of their parent, and some change it for one turn.
+ * same agents in reversed order and another limit of answers. Some requests bring a team, others
+ * use that of their parent, and some change it for one turn.
  */
 export class TeamUser {
   readonly expected = new Map<number, ExpectedTeam>();

@@ -30,10 +30,10 @@ const THREE = ["quick", "plain", "solid"];
 const fetchSpy = vi.spyOn(globalThis, "fetch");
 beforeEach(() => void fetchSpy.mockClear());
 
-type Played = { turn: number; events: WireEvent[] };
+type TurnResult = { turn: number; events: WireEvent[] };
 
 /** Asks the next question, and waits for the end of its turn. */
-async function ask({ session_id }: Run, more: object = {}): Promise<Played> {
+async function ask({ session_id }: Run, more: object = {}): Promise<TurnResult> {
   const response = await post(`/api/sessions/${session_id}/turns`, { question: "And?", ...more });
   if (response.status !== 202) throw new Error(await response.text());
   const run = await response.json<Run>();
@@ -46,18 +46,21 @@ async function session(models: readonly string[], more: Record<string, unknown> 
   return { run, first: { turn: 1, events } };
 }
 
-const only = <Type extends WireEvent["type"]>({ events }: Played, type: Type): EventOf<Type>[] =>
+const only = <Type extends WireEvent["type"]>(
+  { events }: TurnResult,
+  type: Type,
+): EventOf<Type>[] =>
   events.filter((event): event is Extract<WireEvent, { type: Type }> => event.type === type);
 
 /** The texts of a turn by label, without the final text. */
-const answersOf = (played: Played): Record<string, string> =>
+const answersOf = (played: TurnResult): Record<string, string> =>
   Object.fromEntries(
     only(played, "answer.submitted")
       .map(({ label, content }): [string, string] => [label, content])
       .sort(),
   );
-const endOf = ({ events }: Played) => events.at(-1)?.type;
-const startOf = (played: Played) => only(played, "turn.started")[0];
+const endOf = ({ events }: TurnResult) => events.at(-1)?.type;
+const startOf = (played: TurnResult) => only(played, "turn.started")[0];
 
 const stubOf = ({ session_id }: Run) =>
   env.SESSIONS.get(env.SESSIONS.idFromName(sessionName(null, "local", session_id)));
@@ -138,7 +141,7 @@ describe("a turn with another config", () => {
   it("has its own tool servers, also after a restart", async () => {
     const { run } = await session(["quick"]);
     const config = withServers(["adder", "plain"], [{ name: "box", url: inject("toolServerUrl") }]);
-    const usesServer = (played: Played) =>
+    const usesServer = (played: TurnResult) =>
       only(played, "tool.completed").some(
         ({ name, outcome }) => name === "mcp__box__add" && outcome === "ok",
       );
