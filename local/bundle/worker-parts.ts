@@ -19,8 +19,10 @@ export const PARTS: Readonly<Record<string, string>> = {
   "src/api/app.ts": "all routes, which only the OpenAPI document needs at once",
   "src/api/docs/openapi.ts": "programs and people seldom read the document",
   "src/api/configs/config-handlers.ts": "the parser of configs is large",
-  "src/api/configs/read-team.ts": "the parser of configs is large; only a request with a team needs it",
-  "src/config/turn-overrides.ts": "overrides are rare, and the tables of models and prices are large",
+  "src/api/configs/read-team.ts":
+    "the parser of configs is large; only a request with a team needs it",
+  "src/config/turn-overrides.ts":
+    "overrides are rare, and the tables of models and prices are large",
   "src/api/contexts/receive-uploads.ts": "uploads are rare, and the readers of archives are large",
   "src/api/evals/eval-handlers.ts": "evaluations are rare",
   "durable-objects/session/session-object.ts": "requests without a session are served without it",
