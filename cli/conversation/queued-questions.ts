@@ -147,7 +147,7 @@ async function resumed(session: string, conversation: Conversation): Promise<str
   const known = new Set(conversation.waiting.map(({ id }) => id));
   for (const { id, question_preview } of data.data)
     if (!known.has(id)) conversation.waiting.push({ id, question: question_preview });
-  return data.data.length === 0 ? "No question waits." : "The queue goes on.";
+  return data.data.length === 0 ? "No question waits." : "The queue is resumed.";
 }
 
 /** `/queue`: shows the questions that wait, removes one, or resumes a held queue. */

@@ -3,7 +3,7 @@ import type { PlantedBug } from "./bug";
 /** Bugs in the queue of a session. */
 export const BUGS_OF_QUEUE: readonly PlantedBug[] = [
   {
-    name: "a held queue goes on",
+    name: "a held queue starts turns",
     file: "durable-objects/session/queue/queue-store.ts",
     find: "return { requests, hold: requests.length === 0 ? null : this.#hold() };",
     replace: "return { requests, hold: this.#hold() === null ? null : null };",

@@ -32,6 +32,8 @@ export function refusalText(refusal: StartRefusal): string {
       return `The budget of the turn is below the cost of a first call. Ask again with budget.${refusal.capped} of at least ${refusal.enough}.`;
     case "storage_exceeded":
       return "The storage of the tenant is full. Erase sessions or contexts, then ask again.";
+    case "overrides_invalid":
+      return `The overrides of the turn do not fit its team: ${refusal.problems[0]?.detail ?? ""} Ask again with others.`;
     case "turn_not_found":
       return "The turn that this one follows does not exist.";
     default:

@@ -20,7 +20,7 @@ export function afterRefusal({ code, tries, now, resetsAt }: Refusal): AfterRefu
   switch (code) {
     case "turn_running":
       return { type: "wait" };
-    case "session_not_found": // The session is being erased. If that fails, the queue goes on.
+    case "session_not_found": // The session is being erased. If that fails, the queue continues.
       return { type: "retry", at: afterError(tries, now) };
     case "quota_exceeded":
       return { type: "retry", at: now + waitMs(tries, LONGEST_PLACE_WAIT_MS) };
