@@ -83,12 +83,12 @@ async function writeTypes(folder: string): Promise<void> {
   }
 }
 
-/** The names in `export type { … } from`. */
+/** The names in `export type { … } from`. In `A as B`, the name is `B`. */
 const exportedTypes = (source: string): string[] =>
   [...source.matchAll(/export type \{([^}]*)\}/g)].flatMap(([, list = ""]) =>
     list
       .split(",")
-      .map((name) => name.trim())
+      .map((name) => name.split(" as ").at(-1)?.trim() ?? "")
       .filter((name) => name !== ""),
   );
 

@@ -1,4 +1,4 @@
-import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
+import { mkdir, mkdtemp, readdir, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -154,7 +154,7 @@ export class ServiceWorld implements World {
   }
 
   async push(files: Files): Promise<void> {
-    await rm(this.#folder, { recursive: true, force: true });
+    await this.#removeFiles();
     for (const [name, contents] of files) {
       const file = path.join(this.#folder, name);
       await mkdir(path.dirname(file), { recursive: true });
@@ -163,6 +163,12 @@ export class ServiceWorld implements World {
     const program = commandLine({ io: ioWithoutUser(this.#folder), end: () => undefined });
     const { url } = this.#runtime.service;
     await program.parseAsync(["push", "--name", this.context, "--server", url], { from: "user" });
+  }
+
+  /** Removes all but the notes of the command line, which name the pushed version. */
+  async #removeFiles(): Promise<void> {
+    for (const name of await readdir(this.#folder))
+      if (name !== ".massgen-edge") await rm(path.join(this.#folder, name), { recursive: true });
   }
 
   async kill(): Promise<void> {
