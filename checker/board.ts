@@ -95,6 +95,13 @@ type OpenTool = {
   status: "asked" | "started";
 };
 
+/** A turn of the session. `end`: the type of its last event; `null` while it runs. */
+export type PastTurn = {
+  parent: number | null;
+  kind: "compact" | undefined;
+  end: "turn.completed" | "turn.failed" | "turn.cancelled" | null;
+};
+
 /** The state of a session that an observer derives from the log. */
 export type Board = {
   /** The team of `session.created`. */
@@ -106,6 +113,12 @@ export type Board = {
   endedTurn: number | null;
   /** The turn that the next turn continues by default; `null` before the first turn. */
   head: number | null;
+  /** The summary that the turn must write first; `null` if there is none, or not any more. */
+  plannedSummary: NonNullable<EventOf<"turn.started">["history"]>["summarises"] | null;
+  /** All turns so far, by number. */
+  past: Map<number, PastTurn>;
+  /** The summaries of the session, in order. */
+  summaries: EventOf<"history.summarised">[];
   /** Number of the current attempt. */
   attempt: number;
   attemptStartedAt: number;
@@ -143,6 +156,9 @@ export const newBoard = (): Board => ({
   turn: null,
   endedTurn: null,
   head: null,
+  plannedSummary: null,
+  past: new Map(),
+  summaries: [],
   attempt: 0,
   attemptStartedAt: 0,
   workingSince: null,

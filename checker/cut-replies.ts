@@ -33,6 +33,8 @@ export const cutReplies: Invariant = {
           return Object.keys(event.personas).length > 0
             ? countViolations("personas", board.agents[0]?.round ?? null)
             : [];
+        case "history.summarised":
+          return countViolations("a summary", roundOf(board, event.agent));
         case "call.completed":
           return withheldReplyViolations(event, moment);
         default:

@@ -96,6 +96,11 @@ export function canPay(board: Board, { rules, round }: BoardAgent, inputTokens: 
   });
   if (round?.purpose === "coordination" || round?.purpose === "personas")
     total = plus(total, presentationReserve(board));
+  // A summary may use at most half of what is left, unless it is the turn's only work.
+  if (round?.purpose === "summary" && board.turn?.kind !== "compact") {
+    const used = spentOrReserved(board);
+    total = plus(total, { tokens: total.tokens - used.tokens, usd: total.usd - used.usd });
+  }
   return total.tokens <= max_tokens && total.usd <= (max_cost_usd ?? Number.POSITIVE_INFINITY);
 }
 

@@ -67,7 +67,7 @@ function startViolations(event: EventOf<"call.started">, board: Board): string[]
     ),
     ...unless(agent?.round?.hasVoted !== true, "an agent was called after it had voted"),
     ...unless(
-      event.purpose === "judgement" || event.purpose === "personas" || isListed(event, board),
+      WITHOUT_TOOLS.has(event.purpose) || isListed(event, board),
       "an agent was called before its tool servers were listed",
     ),
     ...unless(isPresenting || agent?.out === null, "an agent that is out was called"),
@@ -96,6 +96,9 @@ function startViolations(event: EventOf<"call.started">, board: Board): string[]
     ),
   ];
 }
+
+/** Purposes of calls that use no tools of their agent. */
+const WITHOUT_TOOLS: ReadonlySet<string> = new Set(["judgement", "personas", "summary"]);
 
 const inWords = (count: number): string => count.toLocaleString("en");
 

@@ -1,6 +1,7 @@
 import { usdOf } from "./price";
 import type { EventOf, Usage } from "../src/protocol/events";
 import { agentOf, type Board } from "./board";
+import { compactEndViolations } from "./history";
 import { type Invariant, type NumberedEvent, unless } from "./types";
 
 const TERMINAL: readonly string[] = ["turn.completed", "turn.failed", "turn.cancelled"];
@@ -30,7 +31,9 @@ export const oneFinal: Invariant = {
         case "presentation.completed":
           return unless(board.final === null, "a second final text in one attempt");
         case "turn.completed":
-          return finalTextViolations(event, board);
+          return board.turn?.kind === "compact"
+            ? compactEndViolations(event, board)
+            : finalTextViolations(event, board);
         case "turn.failed":
           return event.code === "internal"
             ? []
@@ -74,9 +77,10 @@ export const failedTurns: Invariant = {
       see: ({ event, board }) => {
         if (event.type === "stream.delta") hasText ||= isText(event, board);
         if (event.type === "attempt.started") hasText = false;
-        return event.type === "turn.failed" && event.code !== "internal"
-          ? unfoundedFailure(event, board, hasText)
-          : [];
+        if (event.type !== "turn.failed" || event.code === "internal") return [];
+        return board.turn?.kind === "compact"
+          ? unless(event.code === "summary_failed", `the turn failed with ${event.code}`)
+          : unfoundedFailure(event, board, hasText);
       },
     };
   },

@@ -118,6 +118,7 @@ const CONSEQUENCES: Readonly<Record<Purpose, readonly string[]>> = {
   presentation: ["presentation.completed", "turn.completed", "turn.failed"],
   judgement: ["turn.completed"],
   personas: ["personas.assigned"],
+  summary: ["history.cut", "turn.failed"],
 };
 
 /**

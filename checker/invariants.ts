@@ -7,6 +7,7 @@ import { deferrals } from "./deferrals";
 import { fallbacks } from "./fallbacks";
 import { failingMembers } from "./failing-members";
 import { failures, probes, retries } from "./failures";
+import { history } from "./history";
 import { hostedTools } from "./hosted";
 import { keptTexts } from "./kept";
 import { dropOuts } from "./leaving";
@@ -30,6 +31,7 @@ import { waitingAgents } from "./waiting";
 export const INVARIANTS: readonly Invariant[] = [
   numbering,
   turnTeams,
+  history,
   oneFinal,
   oneEnd,
   failedTurns,

@@ -54,6 +54,7 @@ function expectedOffers(event: EventOf<"call.started">, board: Board, agent: Boa
     case "personas":
       return ["assign_personas"];
     case "presentation":
+    case "summary":
       return [];
   }
 }

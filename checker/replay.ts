@@ -28,6 +28,9 @@ export function applyEvent(board: Board, event: SessionEvent): void {
       board.workingSince = event.at;
       for (const agent of board.agents) agent.round = null;
       return;
+    case "history.summarised":
+    case "history.cut":
+      return endSummary(board, event);
     case "votes.cleared":
       for (const agent of board.agents) agent.vote = null;
       return;
@@ -35,6 +38,7 @@ export function applyEvent(board: Board, event: SessionEvent): void {
     case "turn.failed":
     case "turn.cancelled":
       board.endedTurn = event.turn;
+      Object.assign(board.past.get(event.turn) ?? {}, { end: event.type });
       return;
     case "stream.delta":
     case "attempt.restarted":
@@ -46,10 +50,20 @@ export function applyEvent(board: Board, event: SessionEvent): void {
   }
 }
 
+/** The wait for a summary is over. The agents start, unless personas are written first. */
+function endSummary(board: Board, event: EventOf<"history.summarised" | "history.cut">): void {
+  board.workingSince = board.rules?.personas ? null : event.at;
+  for (const agent of board.agents) agent.round = null;
+  board.plannedSummary = null;
+  if (event.type === "history.summarised") board.summaries.push(event);
+}
+
 function beginTurn(board: Board, event: EventOf<"turn.started">): void {
   board.turn = event;
+  board.past.set(event.turn, { parent: event.parent_turn, kind: event.kind, end: null });
   board.rules = effectiveRules(board, event);
-  board.head = event.turn;
+  board.head = event.kind === "compact" ? event.parent_turn : event.turn;
+  board.plannedSummary = event.history?.summarises ?? null;
   board.endedTurn = null;
   board.attempt = 0;
   board.finals = [];
@@ -73,7 +87,7 @@ function rulesInTurn({ rules, turn }: Board): AgentRules[] {
 function beginAttempt(board: Board, event: EventOf<"attempt.started">): void {
   board.attempt = event.attempt;
   board.attemptStartedAt = event.at;
-  board.workingSince = board.rules?.personas ? null : event.at;
+  board.workingSince = board.rules?.personas || board.plannedSummary ? null : event.at;
   // Round numbers start at 1 again. Tools that were requested in earlier rounds never run.
   board.openTools = board.openTools.filter(({ status }) => status === "started");
   board.answers = [];
@@ -96,6 +110,8 @@ type AgentEvent = Exclude<
         | "attempt.started"
         | "attempt.settled"
         | "personas.assigned"
+        | "history.summarised"
+        | "history.cut"
         | "votes.cleared";
     }
   | {

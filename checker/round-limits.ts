@@ -153,7 +153,7 @@ function remainderFor(
   agent: BoardAgent,
 ): Remainder | null {
   const completedCalls = agent.round?.completedCalls ?? 0;
-  if (purpose === "judgement" || purpose === "personas") return null;
+  if (purpose === "judgement" || purpose === "personas" || purpose === "summary") return null;
   const calls = Math.max(0, Math.min(callsOf(board) - completedCalls, callsInTurn(board)));
   const clocks = [endClock(board, agent), roundClock(board, agent)];
   const ms = Math.max(0, Math.min(...clocks.map(({ decideAt }) => decideAt)) - at);

@@ -6,6 +6,7 @@ import {
   registerShow,
   registerDelete,
 } from "./commands/sessions";
+import { registerCompact } from "./commands/compact";
 import { registerConfig } from "./commands/config";
 import { registerDiff } from "./commands/diff";
 import { registerDoctor } from "./commands/doctor";
@@ -30,6 +31,7 @@ const COMMANDS = [
   registerTurns,
   registerContinueFrom,
   registerBranch,
+  registerCompact,
   registerFiles,
   registerDiff,
   registerCancel,

@@ -1,5 +1,6 @@
 import {
   cancelPath,
+  compactPath,
   diffPath,
   headPath,
   runLinks,
@@ -15,6 +16,7 @@ import { type Call, type HttpResponse, Transport, type TransportOptions } from "
 import type {
   Answer,
   CancelledTurn,
+  CompactRequest,
   Diff,
   EventList,
   Head,
@@ -124,6 +126,18 @@ class Turns {
 
   constructor(transport: Transport) {
     this.#transport = transport;
+  }
+
+  /**
+   * Starts a turn that only summarises the conversation until the head. Later turns read the
+   * summary in place of the turns that it covers.
+   */
+  compact(
+    session: string,
+    body: CompactRequest = {},
+    options: StartOptions = {},
+  ): Promise<RunResponse> {
+    return this.#transport.json<RunResponse>(startCall(compactPath(session), body, options));
   }
 
   /**

@@ -22,6 +22,8 @@ const KNOWN_TYPES: Record<WireEvent["type"], true> = {
   "conversation.compacted": true,
   "files.accessed": true,
   "head.moved": true,
+  "history.cut": true,
+  "history.summarised": true,
   "hosted_tool.completed": true,
   "personas.assigned": true,
   "presentation.completed": true,

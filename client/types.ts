@@ -2,6 +2,7 @@
  * The types of the service's schemas. The built package contains copies that need no other package.
  */
 export type {
+  CompactRequest,
   Problem,
   RunRequest,
   RunResponse,

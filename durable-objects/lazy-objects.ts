@@ -56,6 +56,10 @@ export class SessionObject extends DurableObject<Env> implements SessionObjectAp
     return this.#loaded.resumeQueue(...args);
   }
 
+  compact(...args: Args<"compact">) {
+    return this.#loaded.compact(...args);
+  }
+
   turns(...args: Args<"turns">) {
     return this.#loaded.turns(...args);
   }

@@ -11,6 +11,7 @@ export const COMMANDS = [
   "turns",
   "continue-from",
   "branch",
+  "compact",
   "files",
   "diff",
   "cancel",

@@ -49,7 +49,7 @@ const WORDS: Readonly<Record<string, string>> = {
     "run exec execute prompt query chat talk question interactive repl shell start plan retry restart",
   [HELP]:
     "completion completions autocomplete man usage commands options plugin plugins mcp extension extensions hooks skills alias " +
-    "docs api audit compact release pr issue",
+    "docs api audit release pr issue",
 };
 
 /** Commands of other programs for tasks without a command here, and what to do instead. */

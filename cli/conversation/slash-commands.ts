@@ -7,7 +7,7 @@ import { printLines } from "../terminal/output";
 import { type Conversation, sessionOf } from "./conversation";
 import { cat, diff, files, save } from "./file-commands";
 import { interrupt, queue } from "./queued-questions";
-import { branch, continueFrom, turnNumber, turns, undo } from "./tree-commands";
+import { branch, compact, continueFrom, turnNumber, turns, undo } from "./tree-commands";
 import { CliError, EXIT } from "../exit-codes";
 import type { Io } from "../io";
 import { listSessions } from "../service/listings";
@@ -57,6 +57,11 @@ const COMMANDS: Readonly<Record<string, CommandEntry>> = {
     usage: "/branch <turn> <text>",
     meaning: "ask a question after this turn",
     perform: branch,
+  },
+  compact: {
+    usage: "/compact",
+    meaning: "summarise the conversation so far for later turns",
+    perform: compact,
   },
   files: {
     usage: "/files [turn]",

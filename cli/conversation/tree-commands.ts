@@ -1,6 +1,8 @@
+import { ask } from "../asking/ask-team";
 import { CliError, EXIT } from "../exit-codes";
 import type { Io } from "../io";
 import type { TreeFacts } from "../service/schema";
+import { compactSession } from "../service/session-calls";
 import { printTree } from "../tree/print-tree";
 import { printMoved } from "../tree/pull-after-move";
 import { moveHead, readTree } from "../tree/read-tree";
@@ -68,4 +70,23 @@ export async function branch(
       "Name a turn and write the question: /branch 2 And for strings?",
     );
   return { branch: Number(turn), question };
+}
+
+/**
+ * `/compact`: summarises the conversation until the head, within the limits of a question, and
+ * shows the summary. Questions that the user types meanwhile are queued, and then followed.
+ */
+export async function compact(conversation: Conversation, io: Io): Promise<"follow"> {
+  const session = sessionOf(conversation);
+  const { connection, output, limits, team, typed } = conversation;
+  const { budget, timeout_seconds } = limits;
+  const body = {
+    ...(budget && { budget }),
+    ...(timeout_seconds !== undefined && { timeout_seconds }),
+  };
+  const { turn } = await compactSession({ session, body }, connection);
+  const context = { ...connection, config: team.source };
+  const target = { attach: session, turn };
+  await ask({ target, context, output, ...(typed && { typing: typed }) }, io);
+  return "follow";
 }

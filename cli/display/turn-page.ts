@@ -24,8 +24,7 @@ export function turnLinesOf(turn: TurnFacts): Line[] {
   const text = turn.answer ?? turn.partial?.text ?? turn.partial?.answer ?? null;
   return [
     [segment(`Turn ${turn.turn}: ${toLine(turn.status)}`, "bold")],
-    ...paragraphs(turn.question),
-    [],
+    ...(turn.question === "" ? [] : [...paragraphs(turn.question), []]),
     ...(text === null
       ? []
       : [
@@ -33,6 +32,7 @@ export function turnLinesOf(turn: TurnFacts): Line[] {
           ...paragraphs(text),
           [],
         ]),
+    ...historyLines(turn),
     ...failureLines(turn),
     ...sourceLines(turn),
     ...turn.votes
@@ -81,6 +81,17 @@ function warningsOf({ agents, attempts, status }: TurnFacts): string[] {
     ...participationWarnings(participants, status),
     ...fallbackWarnings(attempt?.presentation),
     ...leftOutWarnings(attempt?.answers ?? []),
+  ];
+}
+
+/** What the agents read of earlier turns, if that is not all of their text. */
+function historyLines({ history }: TurnFacts): Line[] {
+  if (!history) return [];
+  const { summary_through: through, written_by: author, cut } = history;
+  const by = author ? `, written by ${toLine(author)} in this turn` : "";
+  return [
+    ...(through ? [fact("earlier", `turns up to ${through} as a summary${by}`)] : []),
+    ...(cut ? [fact("earlier", `the longest texts are cut: ${toLine(cut.message)}`)] : []),
   ];
 }
 

@@ -92,6 +92,7 @@ export const TreeFactsSchema = z.object({
     z.object({
       turn: z.int().min(1),
       parent_turn: z.int().nullish(),
+      kind: z.string().optional(),
       status: z.string(),
       question_preview: z.string().default(""),
       team: z.array(z.object({ agent: z.string(), model: z.string().default("") })).default([]),
@@ -206,6 +207,14 @@ export const TurnFactsSchema = z.object({
     })
     .nullish(),
   partial: z.object({ answer: z.string().nullish(), text: z.string().nullish() }).nullish(),
+  /** What the agents read of earlier turns. Omitted if they read all of it in full. */
+  history: z
+    .object({
+      summary_through: z.int().nullish(),
+      written_by: z.string().nullish(),
+      cut: z.object({ message: z.string() }).nullish(),
+    })
+    .optional(),
 });
 export type TurnFacts = z.infer<typeof TurnFactsSchema>;
 

@@ -1,4 +1,4 @@
-import type { RunRequest, RunResponse, TurnRequest } from "../../client/index";
+import type { CompactRequest, RunRequest, RunResponse, TurnRequest } from "../../client/index";
 import { type Answer, callService, readAnswer } from "./call-service";
 import type { RequestContext } from "./problem";
 import {
@@ -39,6 +39,15 @@ export async function startTurn(
   const start = readAnswer(context, StartedSchema, ({ turns }) =>
     turns.start(sessionId, { on_busy: "queue", ...body }, { signal }),
   );
+  return (await start).data;
+}
+
+/** Starts a turn that only summarises the conversation of a session. */
+export async function compactSession(
+  { session, body }: { session: string; body: CompactRequest },
+  context: RequestContext,
+): Promise<RunResponse> {
+  const start = readAnswer(context, RunResponseSchema, ({ turns }) => turns.compact(session, body));
   return (await start).data;
 }
 

@@ -42,7 +42,10 @@ export function treeLines(
       durationOf(turn, now),
       ...(width < COLUMNS_WITH_START ? [] : [formatTime(turn.started_at * 1000)]),
     ],
-    question: `${teamNote(turn, entries.get(turn.parent_turn ?? 0))}${toLine(turn.question_preview)}`,
+    question:
+      turn.kind === "compact"
+        ? "(summary)"
+        : `${teamNote(turn, entries.get(turn.parent_turn ?? 0))}${toLine(turn.question_preview)}`,
   }));
   const widths = [0, 1, 2, 3, 4].map((column) =>
     Math.max(0, ...rows.map(({ cells }) => widthOf(cells[column] ?? ""))),

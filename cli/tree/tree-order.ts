@@ -1,5 +1,12 @@
-/** A turn with its number and its parent, which the first turn does not have. */
-export type TreeTurn = { turn: number; parent_turn?: number | null | undefined };
+/**
+ * A turn with its number and its parent, which the first turn does not have. `kind`: `compact` for
+ * a turn that only summarises, which no turn can follow.
+ */
+export type TreeTurn = {
+  turn: number;
+  parent_turn?: number | null | undefined;
+  kind?: string | undefined;
+};
 
 /** A turn at its place in the drawing. `stem`: the characters before it that draw the branches. */
 export type PlacedTurn<T> = { stem: string; turn: T };
@@ -18,12 +25,23 @@ export function placeTurns<T extends TreeTurn>(turns: readonly T[]): PlacedTurn<
     const { turn, stem, level } = next;
     placed.push({ stem, turn });
     // the last one that is pushed is drawn first
-    const [newest, ...branches] = (followers.get(turn.turn) ?? []).toReversed();
+    const { newest, branches } = inOrder(followers.get(turn.turn) ?? []);
     if (newest) waiting.push({ turn: newest, stem: level, level });
     for (const branch of branches)
       waiting.push({ turn: branch, stem: `${level}├─ `, level: `${level}│  ` });
   }
   return placed;
+}
+
+/**
+ * The followers of a turn. `newest`: the one that continues its level, which is never a turn that
+ * only summarises. `branches`: the others, the newest first.
+ */
+function inOrder<T extends TreeTurn>(
+  followers: readonly T[],
+): { newest: T | undefined; branches: T[] } {
+  const newest = followers.findLast(({ kind }) => kind !== "compact");
+  return { newest, branches: followers.filter((turn) => turn !== newest).toReversed() };
 }
 
 /** The turns that follow each turn, the oldest first. `null`: those without an earlier parent. */

@@ -1,5 +1,5 @@
 import { pacedBucket } from "../../r2-layout/paced-bucket";
-import { createHmac, randomBytes } from "node:crypto";
+import { randomBytes } from "node:crypto";
 import { KeyStore } from "../../d1/key-store";
 import type { SessionPlace } from "../../r2-layout/session-files";
 import { commandsOf } from "../../src/config/operator-settings";
@@ -20,6 +20,7 @@ import type { Relays } from "./calls/relays";
 import { TeamKeys } from "./calls/team-keys";
 import { composeSession, createEngine, type SessionParts } from "./compose";
 import { StorageQueue } from "./files/storage-queue";
+import { noncesOf } from "./nonces";
 import { renewQueuedTeams } from "./queue/queue-store";
 import type { QueuedStarts } from "./queue/queue-worker";
 import type { SessionFacts } from "./session-facts";
@@ -64,7 +65,8 @@ type SessionDependencies = {
 export function createSession(home: SessionHome, meta: SessionMeta): Session {
   const { storage } = home.ctx;
   const { sql } = storage;
-  const rows = { ...meta, secret: randomBytes(32).toString("hex") };
+  const secret = randomBytes(32).toString("hex");
+  const rows = { ...meta, secret, [CHANGING_NONCES]: "0" };
   storage.transactionSync(() => {
     createTables(sql);
     for (const [key, value] of Object.entries(rows))
@@ -89,7 +91,7 @@ export function loadSession({ ctx, env, relays, queuedStarts }: SessionHome): Se
     sql.exec("INSERT OR REPLACE INTO meta (key, value) VALUES ('boot', ?)", String(boot));
   const teams = loadTurnTeams(sql, teamKeys);
   renewQueuedTeams(sql, teamKeys);
-  const nonce = nonceOf(meta.get("secret") ?? "");
+  const nonce = noncesOf(meta.get("secret") ?? "", changingNoncesUpTo(sql, meta));
   const containers = new Containers({
     ...{ sandboxes: env.SANDBOX, place: commandsOf(env), session: place.session, teams },
   });
@@ -168,18 +170,20 @@ function modelCalls(
 const isTurnOpen = (sql: SqlStorage): boolean =>
   sql.exec("SELECT 1 FROM turns WHERE last_seq IS NULL LIMIT 1").toArray().length > 0;
 
-/** The nonces of a session. Those of the latest attempt are kept: every message needs one. */
-function nonceOf(secret: string): SessionFacts["nonce"] {
-  const latest = { attempt: "", nonces: new Map<number, string>() };
-  return (turn, attempt, agent) => {
-    const key = `${turn} ${attempt}`;
-    if (latest.attempt !== key) Object.assign(latest, { attempt: key, nonces: new Map() });
-    const known = latest.nonces.get(agent);
-    if (known !== undefined) return known;
-    const nonce = createHmac("sha256", secret).update(`${key} ${agent}`).digest("hex").slice(0, 16);
-    latest.nonces.set(agent, nonce);
-    return nonce;
-  };
+/** The last turn whose attempts have nonces of their own. */
+const CHANGING_NONCES = "changing_nonces_up_to";
+
+/**
+ * The last turn whose attempts have nonces of their own; 0 if no turn has. A session of an earlier
+ * version lacks this entry. Its turns so far keep their nonces, because one of them may be running.
+ */
+function changingNoncesUpTo(sql: SqlStorage, meta: ReadonlyMap<string, string>): number {
+  const stored = meta.get(CHANGING_NONCES);
+  if (stored !== undefined) return Number(stored);
+  const [last] = sql.exec<{ turn: number | null }>("SELECT max(turn) AS turn FROM turns").toArray();
+  const upTo = last?.turn ?? 0;
+  sql.exec("INSERT INTO meta (key, value) VALUES (?, ?)", CHANGING_NONCES, String(upTo));
+  return upTo;
 }
 
 /**

@@ -1,4 +1,4 @@
-import type { CapTooSmall, HeadRefusal, OnBusy } from "../../src/coordination";
+import type { CapTooSmall, HeadRefusal, OnBusy, QuestionTooLong } from "../../src/coordination";
 import type { Queue } from "../../src/protocol/api/queue";
 import type { ConflictSide, ContextChanges } from "../../src/protocol/api/contexts";
 import type { HandedFiles, LeftOut } from "../../src/protocol/events/file";
@@ -66,6 +66,9 @@ export type RepeatTurn = Pick<StartTurn, "budget" | "timeoutMs" | "conflictWinne
   repeats: number;
 };
 
+/** A turn that only summarises the conversation until the head. Fields as in `StartTurn`. */
+export type StartCompact = Pick<StartTurn, "budget" | "timeoutMs" | "startId">;
+
 /** The number of a started turn. `warnings`: about its overrides; omitted if there are none. */
 export type StartedTurn = { ok: true; turn: number; warnings?: OverridesProblem[] };
 /** The overrides do not fit the team. */
@@ -86,12 +89,14 @@ export type BusyRefusal =
   | { ok: false; code: "queue_full"; most: number };
 /** Why a turn was not started. */
 export type StartRefusal =
-  | { ok: false; code: "session_not_found" | "turn_not_found" }
+  | { ok: false; code: "session_not_found" | "turn_not_found" | "nothing_to_summarise" }
   | OverridesRefused
   | AttachmentRefusal
   | PriceRefusal
   /** The turn's own budget cannot pay for any first call. */
   | ({ ok: false } & CapTooSmall)
+  /** The question fits the window of no model. */
+  | QuestionTooLong
   | BusyRefusal
   /** Contexts of the team are missing or too large. */
   | ContextRefusal
@@ -226,6 +231,8 @@ type SessionApi = {
   removeQueued(id: string): Promise<{ ok: true } | QueueRefusal | SessionRefusal>;
   /** Resumes a held queue, with the authority of the caller's key. Idempotent. */
   resumeQueue(caller?: string | null): Promise<{ ok: true; queue: QueueState } | SessionRefusal>;
+  /** Starts a turn that only summarises. A busy session refuses it. Idempotent per `startId`. */
+  compact(turn: StartCompact): Promise<StartedTurn | StartRefusal>;
   /** A page of the turns with a number above `after`, in order, and the head. */
   turns(after: number, limit: number): Promise<({ ok: true } & TurnPage) | SessionRefusal>;
   /** Moves the head: the turn that the next turn continues unless it names another. Idempotent. */

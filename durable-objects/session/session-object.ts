@@ -29,6 +29,7 @@ import {
   type SessionObjectApi,
   type StartedTurn,
   type StartRefusal,
+  type StartCompact,
   type StartTurn,
 } from "./session-api";
 import { createTables, tablesExist } from "./session-tables";
@@ -134,6 +135,11 @@ export class SessionObject extends DurableObject<Env> implements SessionObjectAp
     return { ok: true, queue: session.queueState() } as const;
   }
 
+  async compact(tenant: string, turn: StartCompact): Promise<StartedTurn | StartRefusal> {
+    const session = this.#of(tenant);
+    return session ? this.#admission.compact(session, turn) : NOT_FOUND;
+  }
+
   async turns(tenant: string, after: number, limit: number) {
     const page = this.#of(tenant)?.queries.turns(after, limit);
     return page ? ({ ok: true, ...page } as const) : NOT_FOUND;
@@ -142,9 +148,10 @@ export class SessionObject extends DurableObject<Env> implements SessionObjectAp
   async moveHead(tenant: string, turn: number) {
     const session = this.#of(tenant);
     if (!session) return NOT_FOUND;
-    const { coordinator } = session;
+    const { coordinator, log } = session;
     const refusal = headRefusal(coordinator.state, turn);
     if (refusal) return refusal;
+    if (log.isCompact(turn)) return TURN_NOT_FOUND;
     coordinator.handle({ type: "head_requested", turn });
     return { ok: true, head: turn } as const;
   }

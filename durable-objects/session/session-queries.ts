@@ -1,10 +1,16 @@
 import type { SessionStatus, TurnResponse } from "../../src/protocol/api";
 import type { Attachment } from "../../src/protocol/attachments";
-import type { CancelledTurn } from "../../src/prompts/task";
+import type { CancelledTurn, SummaryOfTurns } from "../../src/prompts/history";
 import type { WireEvent } from "../../src/protocol/events";
 import { withPathsFor } from "../../src/protocol/workspace-paths";
 import { type StatusMeta, toStatus, toSummary, toTurn } from "../../src/protocol/view/status";
-import { apply, emptyView, type SessionView, type TurnView } from "../../src/protocol/view";
+import {
+  apply,
+  emptyView,
+  type HistoryView,
+  type SessionView,
+  type TurnView,
+} from "../../src/protocol/view";
 import { type LogRow, toJson, toWire } from "./streams/frames";
 import type { AnswerText, EventPage, PageRequest, TurnPage } from "./session-api";
 import type { SessionLog, TurnPlace } from "./log/session-log";
@@ -20,6 +26,8 @@ export class SessionQueries {
   readonly #log: SessionLog;
   readonly #sessionId: string;
   #view: SessionView | null = null;
+  /** The latest result of `history`. Only a new summary changes what it returns. */
+  #past: { parent: number | null; entries: PastEntry[] } | null = null;
 
   constructor(log: SessionLog, sessionId: string) {
     this.#log = log;
@@ -32,6 +40,7 @@ export class SessionQueries {
    */
   note(rows: readonly LogRow[], ended: number | null): void {
     if (this.#view) this.#applyAll(this.#view, rows);
+    if (rows.some(({ type }) => type === "history.summarised")) this.#past = null;
     if (ended === null) return;
     const summary = this.#summary(ended);
     if (summary !== null) this.#log.saveSummary(ended, summary);
@@ -106,12 +115,20 @@ export class SessionQueries {
   /**
    * Questions and final answers of the turn `parent` and of all turns that it continues, oldest
    * first. Empty if `parent` is `null`. Failed turns are left out. A cancelled turn has its text so
-   * far, and the tools that its presenters executed.
+   * far, and the tools that its presenters executed. The longest stored summary is the first entry,
+   * in place of the turns that it covers.
    */
-  history(parent: number | null): PastTurn[] {
+  history(parent: number | null): readonly PastEntry[] {
+    if (this.#past?.parent !== parent) this.#past = { parent, entries: this.#readPast(parent) };
+    return this.#past.entries;
+  }
+
+  #readPast(parent: number | null): PastEntry[] {
     const pastTurns: PastTurn[] = [];
     let place = parent === null ? null : this.#log.turn(parent);
     for (; place; place = this.#parentOf(place)) {
+      const summary = this.#summaryOf(place);
+      if (summary) return [summary, ...pastTurns];
       const view = this.#viewOf(place).turns.at(-1);
       if (!view || view.status === "failed") continue;
       const { question, attachments = [], final, partial } = view;
@@ -127,6 +144,15 @@ export class SessionQueries {
       );
     }
     return pastTurns;
+  }
+
+  /** The stored summary whose last turn this is; `null` if there is none. */
+  #summaryOf({ turn }: TurnPlace): SummaryOfTurns | null {
+    const row = this.#log.summary(turn);
+    const event = row && this.#parse(row);
+    return event?.type === "history.summarised"
+      ? { summary: event.text, turns: event.turns }
+      : null;
   }
 
   /** The names of the tools that the presenters of a turn started, each once. */
@@ -254,6 +280,8 @@ type PastTurn = {
   cancelled?: CancelledTurn;
 };
 
+type PastEntry = SummaryOfTurns | PastTurn;
+
 type RoundPlace = { agent: string; attempt: number; round: number };
 
 /**
@@ -308,6 +336,7 @@ function withoutLongTexts(settled: TurnView | null): TurnView | null {
   return {
     ...turn,
     question: cut(turn.question),
+    ...(turn.history && { history: withoutLongSummary(turn.history, cut) }),
     final: turn.final && { ...turn.final, text: cut(turn.final.text) },
     partial: turn.partial && { winner: turn.partial.winner, answer: null, text: null },
     agents: turn.agents.map((agent) => ({
@@ -334,3 +363,8 @@ function withoutLongTexts(settled: TurnView | null): TurnView | null {
     })),
   };
 }
+
+const withoutLongSummary = (history: HistoryView, cut: (text: string) => string): HistoryView => ({
+  ...history,
+  written: history.written && { ...history.written, text: cut(history.written.text) },
+});

@@ -23,6 +23,7 @@ export function sessionStub(
     queued: (...args) => object.queued(tenant, ...args),
     removeQueued: (...args) => object.removeQueued(tenant, ...args),
     resumeQueue: () => object.resumeQueue(tenant, keyId),
+    compact: (...args) => object.compact(tenant, ...args),
     turns: (...args) => object.turns(tenant, ...args),
     moveHead: (...args) => object.moveHead(tenant, ...args),
     cancel: () => object.cancel(tenant),

@@ -10,6 +10,8 @@ const TABLES = [
   "CREATE TABLE events (seq INTEGER PRIMARY KEY, turn INTEGER NOT NULL, attempt INTEGER, agent TEXT, type TEXT NOT NULL, at INTEGER NOT NULL, body TEXT NOT NULL)",
   "CREATE TABLE deltas (seq INTEGER PRIMARY KEY, turn INTEGER NOT NULL, at INTEGER NOT NULL, body TEXT NOT NULL)",
   "CREATE TABLE turns (turn INTEGER PRIMARY KEY, parent INTEGER, first_seq INTEGER NOT NULL, last_seq INTEGER, summary TEXT)",
+  // The events with summaries of earlier turns, by the last turn that each summary covers.
+  "CREATE TABLE summaries (through INTEGER PRIMARY KEY, seq INTEGER NOT NULL)",
   // The conversations with models. They are private: they are never sent to clients.
   "CREATE TABLE calls (turn INTEGER, attempt INTEGER, agent INTEGER, round INTEGER, part INTEGER, body TEXT NOT NULL, PRIMARY KEY (turn, attempt, agent, round, part)) WITHOUT ROWID",
   // The points at which background replies can be resumed: one row per such call in flight.

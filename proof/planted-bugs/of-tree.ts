@@ -19,7 +19,7 @@ export const BUGS_OF_TREE: readonly PlantedBug[] = [
   {
     name: "a turn that starts does not become the head",
     file: "src/coordination/evolve.ts",
-    find: "return { ...withoutHead(next), turns: event.turn, turn: startedTurn(next, event) };",
+    find: "return { ...headAtStart(next, event), turns: event.turn, turn: startedTurn(next, event) };",
     replace: "return { ...next, turns: event.turn, turn: startedTurn(next, event) };",
     invariant: "I19",
   },
@@ -52,10 +52,46 @@ export const BUGS_OF_TREE: readonly PlantedBug[] = [
     invariant: "history",
   },
   {
+    name: "the blocks of the history are numbered from the newest turn",
+    file: "src/prompts/history.ts",
+    find: "const first = next;",
+    replace: "const first = history.length + 1 - next;",
+    invariant: "prefix",
+  },
+  {
     name: "a turn begins with the files of the latest result, also of another branch",
     file: "durable-objects/session/files/snapshot-store.ts",
     find: "for (let parent = this.#parentOf(turn); parent !== null; parent = this.#parentOf(parent)) {",
     replace: "for (let parent = turn - 1; parent > 0; parent -= 1) {",
     invariant: "I10-stored",
+  },
+  {
+    name: "a turn uses a summary that covers turns of another branch",
+    file: "durable-objects/session/log/session-log.ts",
+    find: "SELECT seq FROM summaries WHERE through = ?",
+    replace: "SELECT seq FROM summaries WHERE through >= ?",
+    invariant: "history",
+  },
+  {
+    name: "a turn summarises again what a stored summary covers",
+    file: "durable-objects/session/session-queries.ts",
+    find: "const summary = this.#summaryOf(place);",
+    replace: "const summary = this.#summaryOf({ ...place, turn: 0 });",
+    invariant: "history",
+  },
+  {
+    name: "a cancelled turn loses the summary that it has finished",
+    file: "durable-objects/session/log/session-log.ts",
+    find: "FROM events WHERE seq = (SELECT seq FROM summaries WHERE through = ?)",
+    replace:
+      "FROM events WHERE turn NOT IN (SELECT turn FROM events WHERE type = 'turn.cancelled') AND seq = (SELECT seq FROM summaries WHERE through = ?)",
+    invariant: "history",
+  },
+  {
+    name: "a team works before the summary of older turns is written",
+    file: "src/coordination/history/summary.ts",
+    find: "  return true;\n}\n\n/** Why the summary cannot",
+    replace: "  return false;\n}\n\n/** Why the summary cannot",
+    invariant: "history",
   },
 ];

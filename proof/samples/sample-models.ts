@@ -31,8 +31,8 @@ const HOSTED_STEPS: readonly HostedStep[] = [
 
 type Step = readonly [tool: string, args: Record<string, unknown>];
 
-const hasContext = ({ asked: { system } }: Situation): boolean =>
-  system.includes(`/contexts/${PUSHED_AS}`);
+const hasContext = ({ asked: { messages } }: Situation): boolean =>
+  messages[0]?.text.includes(`\`/contexts/${PUSHED_AS}\` was given by the user`) ?? false;
 
 /**
  * An agent's tool calls, for the tools that its config offers. `furtherSteps` are the calls that

@@ -131,6 +131,24 @@ describe("the checks of the head and of histories", () => {
   });
 });
 
+it("the check of the beginnings of prompts notices a history that differs in each turn", async () => {
+  const run = await richRun();
+  const { providers } = run.platform;
+  const received = providers.received.map((request) => ({
+    ...request,
+    body: request.body.replaceAll(
+      "END EARLIER MESSAGE 1>>>",
+      `END EARLIER MESSAGE 1>>> ${request.call}`,
+    ),
+  }));
+  const platform = Object.create(run.platform, {
+    providers: { value: Object.create(providers, { received: { value: received } }) },
+  });
+  expect(problemsOf("prefix", { ...run, platform }).join("\n")).toContain(
+    "its history does not begin with that of turn",
+  );
+});
+
 it("asks a different question in each turn, so that the checks find each of them", () => {
   expect(treeQuestion(2)).not.toBe(treeQuestion(1));
 });

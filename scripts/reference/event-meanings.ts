@@ -6,6 +6,10 @@ export const EVENT_MEANINGS: Readonly<Record<EventType, string>> = {
   "head.moved":
     "The user moved the head: the next turn continues this turn unless it names another.",
   "turn.started": "A question was accepted. It carries the aliases, the budget and the deadline.",
+  "history.summarised":
+    "A summary replaces older turns in the prompts. It also serves all later turns of this branch.",
+  "history.cut":
+    "There is no summary of older turns, so their texts are cut in the middle, the oldest first.",
   "attempt.started": "Coordination begins, for the first time or after a rejected final answer.",
   "personas.assigned": "One persona per agent, written before the attempt.",
   "round.started": "An agent begins a round with these answers in view.",

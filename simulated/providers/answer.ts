@@ -9,6 +9,7 @@ import {
   type WireRequest,
 } from "./dialect";
 import type { RecordedRequest } from "./ledger";
+import type { CacheUse, PromptCache } from "./prompt-cache";
 import { type Frame, now, play, upTo } from "./play";
 import {
   allowed,
@@ -30,6 +31,8 @@ type AnswerContext = {
   sent: WireRequest;
   /** The model's earlier replies in this format. */
   memory: Continuity;
+  /** The model's prompt cache in this format; `null` if the provider has none. */
+  cache: PromptCache | null;
   /** Undefined if there is no such model. */
   script: Script | undefined;
 };
@@ -133,9 +136,10 @@ type RenderContext = AnswerContext & { inputTokens: number };
 async function renderReply(
   reply: Reply,
   asked: ModelInput,
-  { wire, dialect, sent, memory, inputTokens }: RenderContext,
+  { wire, dialect, sent, memory, cache, inputTokens }: RenderContext,
 ): Promise<RenderedReply> {
-  const chargedReply = toChargedReply(reply, inputTokens, dialect);
+  const cacheUse = cache?.use(dialect.promptBlocks({ asked, body: sent.body }), now()) ?? null;
+  const chargedReply = toChargedReply(reply, { inputTokens, cacheUse }, dialect);
   const rendered = await wire.render(sent, chargedReply);
   if ("message" in rendered) {
     const message = dialect.whole?.(rendered.message, chargedReply.usage) ?? rendered.message;
@@ -168,12 +172,16 @@ function withFailure({ failsMidway }: Reply, frames: Frame[], dialect: Dialect):
 
 function toChargedReply(
   { calls = [], usage, ...reply }: Reply,
-  inputTokens: number,
+  { inputTokens, cacheUse }: { inputTokens: number; cacheUse: CacheUse | null },
   { callIdPrefix }: Dialect,
 ): ChargedReply {
   const reasoningTokens = tokensOf(reply.reasoning ?? "");
+  const cachedTokens = Math.min(cacheUse?.readTokens ?? 0, inputTokens);
+  const cacheWriteTokens = Math.min(cacheUse?.writtenTokens ?? 0, inputTokens - cachedTokens);
   const counted = {
     inputTokens,
+    ...(cachedTokens > 0 && { cachedTokens }),
+    ...(cacheWriteTokens > 0 && { cacheWriteTokens }),
     outputTokens: outputTokens({ ...reply, calls }),
     ...(reasoningTokens > 0 && { reasoningTokens }),
   };

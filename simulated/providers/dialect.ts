@@ -1,5 +1,6 @@
 import type { ModelInput } from "./model-input";
 import type { Item, Mismatch } from "./continuity";
+import type { PromptBlock, PromptCache } from "./prompt-cache";
 import type { Failure, Reply, ReportedUsage } from "./reply";
 
 /** Wire formats. A `Dialect` is the interface between simulated models and one of them. */
@@ -46,6 +47,10 @@ export type Dialect = {
   modelOf(sent: WireRequest): string;
   /** Throws a `RequestRefusal` for requests that the provider refuses regardless of the model. */
   read(sent: WireRequest): ModelInput;
+  /** The prompt of a request in the order in which the provider caches it. */
+  promptBlocks(request: ReadRequest): PromptBlock[];
+  /** An empty prompt cache with the provider's rules for a model. */
+  newPromptCache(model: string): PromptCache;
   /** The model's own turns in a request, in order, as lists of items. */
   modelTurns(body: Json): Item[][];
   /** The provider's error for a turn that differs from the reply that the provider sent. */

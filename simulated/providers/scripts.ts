@@ -145,8 +145,8 @@ export function inOrder(...scripts: [Script, ...Script[]]): Script {
 }
 
 /**
- * One script for each stage of a coordination. At the stages judgement and personas, the agent
- * cooperates.
+ * One script for each stage of a coordination. At the stages judgement, personas and summary, the
+ * agent cooperates.
  */
 export function byStage(parts: Record<"answering" | "deciding" | "presenting", Script>): Script {
   return (situation) => {
@@ -162,8 +162,24 @@ export function byStage(parts: Record<"answering" | "deciding" | "presenting", S
         return call("submit", { confirmed: true });
       case "personas":
         return call("assign_personas", madeUpArguments(parametersOf("assign_personas", situation)));
+      case "summary":
+        return { text: summaryOf(situation) };
     }
   };
+}
+
+/** Characters of each block that a simulated summary repeats. */
+const SUMMARISED_CHARS = 60;
+
+/** A summary of earlier turns: the beginning of each of their texts. */
+export function summaryOf({ asked }: Situation): string {
+  const text = asked.messages.map((message) => message.text).join("");
+  const blocks =
+    /<<<\S+ (?:SUMMARY OF EARLIER|EARLIER MESSAGE|REPLY TO EARLIER)[^>]*>>>\n([\s\S]*?)\n<<</g;
+  const beginnings = [...text.matchAll(blocks)].map(([, content = ""]) =>
+    content.slice(0, SUMMARISED_CHARS),
+  );
+  return `So far: ${beginnings.join(" | ")}`;
 }
 
 /** A reply with one `new_answer` call. */

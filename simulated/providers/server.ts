@@ -11,6 +11,7 @@ import { OPENAI_RESPONSES } from "./formats/openai-responses";
 import { parseHostPath, hostPrefixOf } from "./hosts";
 import { newRecord, type RecordedRequest } from "./ledger";
 import { now } from "./play";
+import type { PromptCache } from "./prompt-cache";
 import type { Script } from "./reply";
 import { startWire, type Wire } from "./wire";
 
@@ -35,7 +36,12 @@ export type SimulatedProviders = {
   close(): Promise<void>;
 };
 
-type SimulatedProvidersOptions = { models: Readonly<Record<string, Script>>; port?: number };
+type SimulatedProvidersOptions = {
+  models: Readonly<Record<string, Script>>;
+  port?: number;
+  /** Whether the providers have prompt caches. Omitted: false, so that costs are predictable. */
+  promptCaches?: boolean;
+};
 
 const DIALECTS: readonly Dialect[] = [OPENAI_CHAT, OPENAI_RESPONSES, ANTHROPIC, GEMINI];
 
@@ -43,10 +49,11 @@ const DIALECTS: readonly Dialect[] = [OPENAI_CHAT, OPENAI_RESPONSES, ANTHROPIC, 
 export async function startSimulatedProviders({
   models,
   port = 0,
+  promptCaches = false,
 }: SimulatedProvidersOptions): Promise<SimulatedProviders> {
   const wire = await startWire();
   const records: RecordedRequest[] = [];
-  const handle = requestHandler(wire, records, models);
+  const handle = requestHandler({ wire, records, models, promptCaches });
   const server = createServer((req, res) => {
     handle(req, res).catch((error: unknown) =>
       refuse(res, OPENAI_CHAT, {
@@ -78,13 +85,15 @@ export async function startSimulatedProviders({
   };
 }
 
+type HandlerOptions = Pick<SimulatedProvidersOptions, "models"> & {
+  wire: Wire;
+  records: RecordedRequest[];
+  promptCaches: boolean;
+};
+
 /** Records each request and responds by the script of its model. */
-function requestHandler(
-  wire: Wire,
-  records: RecordedRequest[],
-  models: SimulatedProvidersOptions["models"],
-) {
-  const memories = new Map<string, Continuity>();
+function requestHandler({ wire, records, models, promptCaches }: HandlerOptions) {
+  const memories = new Map<string, ModelMemory>();
   return async (req: IncomingMessage, res: ServerResponse): Promise<void> => {
     const startedAt = now();
     const url = req.url ?? "";
@@ -113,11 +122,22 @@ function requestHandler(
     });
     records.push(record);
     const key = `${format} ${model}`;
-    const memory = memories.get(key) ?? new Continuity();
+    const memory = memories.get(key) ?? newMemory(dialect, model);
     memories.set(key, memory);
-    await answer(res, record, { wire, dialect, sent, memory, script: models[model] });
+    const cache = promptCaches ? memory.cache : null;
+    await answer(res, record, {
+      ...{ wire, dialect, sent, cache, memory: memory.replies, script: models[model] },
+    });
   };
 }
+
+/** What a provider keeps of a model's requests in one format. */
+type ModelMemory = { replies: Continuity; cache: PromptCache };
+
+const newMemory = (dialect: Dialect, model: string): ModelMemory => ({
+  replies: new Continuity(),
+  cache: dialect.newPromptCache(model),
+});
 
 function addressesAt(
   url: string,

@@ -41,7 +41,8 @@ export type Stage =
   | "at_limit"
   | "presentation"
   | "judgement"
-  | "personas";
+  | "personas"
+  | "summary";
 
 type Block = { title: string; text: string };
 
@@ -59,7 +60,7 @@ export function toSituation(asked: ModelInput): Situation {
     model: asked.model,
     question: questionIn(perMessage[0] ?? [], readable[0]),
     offers,
-    stage: stageOf(offers),
+    stage: isHistorySummary(asked) ? "summary" : stageOf(offers),
     forced: asked.forced,
     aliases: aliasesOffered(asked),
     shown: newestPerAlias(perMessage.flatMap(answersIn)),
@@ -77,6 +78,10 @@ export function toSituation(asked: ModelInput): Situation {
 const repliesIn = ({ messages }: ModelInput): number =>
   messages.filter(({ role }, at) => role === "assistant" && messages[at - 1]?.role !== "assistant")
     .length;
+
+/** Whether the request asks for a summary of earlier turns. */
+const isHistorySummary = ({ system, tools }: ModelInput): boolean =>
+  tools.length === 0 && system.includes("summarise the earlier part of a conversation");
 
 function stageOf(offers: string[]): Stage {
   if (offers.includes("assign_personas")) return "personas";

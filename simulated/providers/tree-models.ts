@@ -165,7 +165,7 @@ const BLOCK =
 
 /** The earlier turns in a prompt, in their order. */
 function historyIn(prompt: string): ReadTurn[] {
-  const [history = ""] = prompt.split(/<<<\S+ END HISTORY>>>/);
+  const [history = ""] = prompt.split(/<<<\S+ ORIGINAL MESSAGE>>>/);
   const turns: { id: number; reply: string | null; isUnfinished: boolean; tools: string[] }[] = [];
   for (const [, , title = "", text = ""] of history.matchAll(BLOCK)) {
     const latest = turns.at(-1);

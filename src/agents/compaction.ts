@@ -3,6 +3,7 @@ import type { CompactedPart } from "../protocol/events";
 import type { ReplyItem } from "../providers/provider";
 import { bytesWithin, estimateTokens } from "../tools/large-results";
 import type { CallRecord } from "./records";
+import { wholeUserText } from "./round-start";
 import { byteLength } from "../coordination";
 import { cutToFit } from "./cut-to-fit";
 
@@ -216,7 +217,7 @@ export function toSummaryRequest(
   ];
   const transcriptTokens = effectiveWindow(records, options) * TRANSCRIPT_SHARE;
   const maxBytes = Math.floor((transcriptTokens * BYTES_PER_TOKEN) / Math.max(1, calibration));
-  const [task = "", ...transcript] = cutToFit([start.user, ...parts], maxBytes);
+  const [task = "", ...transcript] = cutToFit([wholeUserText(start), ...parts], maxBytes);
   return summaryRequest({ nonce, task, transcript: transcript.join("\n\n") });
 }
 
@@ -301,7 +302,7 @@ function tokensIn(record: CallRecord, calibration: number): number {
 function textsIn(record: CallRecord): string[] {
   switch (record.kind) {
     case "start":
-      return [record.system, record.user];
+      return [record.system, wholeUserText(record)];
     case "reply":
       // JSON, because the opaque data of an item is sent back too
       return record.items.map((item) => JSON.stringify(item));

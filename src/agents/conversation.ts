@@ -38,9 +38,10 @@ export function toMessages(records: readonly CallRecord[]): Conversation {
 function conversationOf(records: readonly CallRecord[]): Conversation {
   const [start] = records;
   if (start?.kind !== "start") throw new Error("a round's records begin with its start");
-  const messages: Message[] = [{ role: "user", text: start.user }];
+  const { system, history, user } = start;
+  const messages: Message[] = [{ role: "user", ...(history && { history }), text: user }];
   for (const exchange of exchangesOf(compacted(records))) append(messages, exchange);
-  return { system: start.system, messages };
+  return { system, messages };
 }
 
 function exchangesOf(records: readonly CallRecord[]): Exchange[] {
@@ -89,8 +90,7 @@ const hasContent = (item: ReplyItem): boolean =>
  */
 function appendUserText(messages: Message[], text: string): void {
   const last = messages.at(-1);
-  if (last?.role === "user")
-    messages.splice(-1, 1, { role: "user", text: `${last.text}\n\n${text}` });
+  if (last?.role === "user") messages.splice(-1, 1, { ...last, text: `${last.text}\n\n${text}` });
   else messages.push({ role: "user", text });
 }
 
@@ -237,7 +237,10 @@ export const messagesBound = (messages: readonly Message[]): number =>
 function messageBytes(message: Message): number {
   switch (message.role) {
     case "user":
-      return byteLength(message.text);
+      return (message.history ?? []).reduce(
+        (sum, text) => sum + OVERHEAD.item + byteLength(text),
+        byteLength(message.text),
+      );
     case "tool":
       return byteLength(message.text) + byteLength(message.name) + byteLength(message.toolCallId);
     case "assistant":

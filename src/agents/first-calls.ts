@@ -10,7 +10,7 @@ import {
   runningTurn,
   stateAfter,
 } from "../coordination";
-import type { EarlierTurn } from "../prompts/task";
+import type { HistoryEntry } from "../prompts/history";
 import type { ToolSpec } from "../providers/provider";
 import type { CommandPlace } from "../tools/shell";
 import { inputTokenBound, toRequest, withResearchRequest } from "./conversation";
@@ -21,7 +21,7 @@ type PlannedTurn = {
   question: string;
   attached: QuestionAttachments | null;
   /** Earlier turns, oldest first. */
-  history: readonly EarlierTurn[];
+  history: readonly HistoryEntry[];
   /** An agent's own tools, by its index. */
   toolsOf: (agent: number) => readonly ToolSpec[];
   /** As in `RenderInput`. */

@@ -13,11 +13,12 @@ import { type NudgeCause, nudgeMessage, RESULTS } from "../prompts/notices";
 import type { PlannedCalls } from "../prompts/presentation";
 import { quote } from "../prompts/quote";
 import { researchNote } from "../prompts/coordination-user";
-import type { EarlierTurn } from "../prompts/task";
+import type { HistoryEntry } from "../prompts/history";
 import type { EventOf, SessionEvent } from "../protocol/events";
 import type { ReplyItem } from "../providers/provider";
 import type { CommandPlace } from "../tools/shell";
 import type { CountedRequest } from "./counted-request";
+import { shownHistory, withSummary } from "./history";
 import { NOTHING_PLANNED } from "./planned-calls";
 import {
   shownAnswers,
@@ -49,10 +50,12 @@ export type RoundRecord = { agent: number; attempt: number; round: number; recor
 export type RenderInput = {
   steps: readonly Step[];
   team: Team;
-  /** Returns the nonce of an agent in an attempt. It consists of a–z and digits. */
-  nonce: (agent: number, attempt: number) => string;
-  /** Earlier turns on this branch, oldest first. */
-  history: readonly EarlierTurn[];
+  /** Returns the nonce of an agent of a turn. It consists of a–z and digits. */
+  nonce: (turn: TurnState, agent: number) => string;
+  /**
+   * Earlier turns on this branch, oldest first, with the summary that was stored before the steps.
+   */
+  history: readonly HistoryEntry[];
   /** The reply of the call that just completed; `null` if no call did. */
   reply: { agent: number; items: ReplyItem[]; counted?: CountedRequest } | null;
   /** The output of the call that just failed; `null` if no call did. */
@@ -82,7 +85,7 @@ export function renderRecords(input: RenderInput): RoundRecord[] {
       turn,
       agent,
       earlier: eventsOf(input.steps.slice(0, index)),
-      nonce: input.nonce(agent, event.attempt),
+      nonce: input.nonce(turn, agent),
     };
     const record = isResearch ? researchOf(context) : recordOf(context, event);
     if (record) records.push({ agent, attempt: event.attempt, round: event.round, record });
@@ -198,15 +201,25 @@ function researchOf({ input, agent, earlier, nonce }: EventContext): CallRecord 
   return { kind: "note", text: researchNote(nonce, { text, uses, citations }) };
 }
 
-const startContext = ({ input, turn, agent, nonce }: EventContext): StartContext => ({
-  turn,
-  agent,
-  nonce,
-  team: input.team,
-  history: input.history,
-  planned: input.planned.find((plan) => plan.agent === agent) ?? NOTHING_PLANNED,
-  commandPlace: input.commandPlace ?? "service",
-});
+function startContext(context: EventContext): StartContext {
+  const { input, turn, agent, nonce } = context;
+  return {
+    turn,
+    agent,
+    nonce,
+    team: input.team,
+    history: historyOf(context),
+    planned: input.planned.find((plan) => plan.agent === agent) ?? NOTHING_PLANNED,
+    commandPlace: input.commandPlace ?? "service",
+  };
+}
+
+/** The earlier turns as the agent sees them. The author of a summary sees all that it covers. */
+function historyOf({ input, turn, agent, earlier }: EventContext): readonly HistoryEntry[] {
+  const history = earlier.reduce(withSummary, input.history);
+  const writesSummary = agentAt(turn.attempt, agent).round?.purpose === "summary";
+  return writesSummary ? history : shownHistory(history, turn.history);
+}
 
 type ToolText = { name: string; text: string; isError: boolean };
 

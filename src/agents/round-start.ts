@@ -5,14 +5,18 @@ import {
   type Answer,
   answerAt,
   candidates,
+  maxSummaryBytes,
+  transcriptBytes,
   type TurnState,
 } from "../coordination";
 import { answerFilesNote, type ShownAnswer } from "../prompts/newer-answers";
 import { coordinationSystem } from "../prompts/coordination-system";
 import { roundMessage } from "../prompts/coordination-user";
 import type { EarlierFiles } from "../prompts/earlier-files";
-import type { FilesPrompt } from "../prompts/files";
-import { type Identity, personaFor, personasMessage, personasSystem } from "../prompts/personas";
+import type { ContextPrompt, FilesPrompt } from "../prompts/files";
+import { type FirstMessage, firstMessage, type HistoryEntry } from "../prompts/history";
+import { HISTORY_SUMMARY_SYSTEM, historySummaryRequest } from "../prompts/history-summary";
+import { type Persona, personaFor, personasMessage, personasSystem } from "../prompts/personas";
 import {
   type CountedVote,
   judgementMessage,
@@ -22,19 +26,34 @@ import {
   presentationSystem,
 } from "../prompts/presentation";
 import { quote } from "../prompts/quote";
-import type { EarlierTurn, Feedback } from "../prompts/task";
+import type { Feedback } from "../prompts/task";
 import type { EventOf } from "../protocol/events";
 import { type CommandPlace, commandsActOutside, hasCommands, placeUnder } from "../tools/shell";
 import { contextsOf, pathsAsShown, rejectedResult } from "../workspace/mounts";
 import { entriesOf } from "../workspace/permissions";
 import { protectedPathsOf } from "../workspace/protected-paths";
+import { coveredEntries, fitted } from "./history";
 
 /**
  * Builds the start of a round's conversation from the state at the round's start. Models see the
  * aliases of agents, never their ids or answer labels.
  */
 
-export type Start = { system: string; user: string };
+/**
+ * `history`: the first blocks of the user message, which end with a blank line; omitted in a first
+ * turn. `user`: its text after them.
+ */
+export type Start = { system: string; history?: readonly string[]; user: string };
+
+/** The whole user message as one text. */
+export const wholeUserText = ({ history = [], user }: Omit<Start, "system">): string =>
+  [...history, user].join("");
+
+const startOf = (system: string, { history, text }: FirstMessage): Start => ({
+  system,
+  ...(history.length > 0 && { history }),
+  user: text,
+});
 
 export type StartContext = {
   turn: TurnState;
@@ -42,7 +61,7 @@ export type StartContext = {
   agent: number;
   nonce: string;
   team: Team;
-  history: readonly EarlierTurn[];
+  history: readonly HistoryEntry[];
   /** The calls that this agent planned in the attempt. */
   planned: PlannedCalls;
   /** Where the deployment runs agents' commands. */
@@ -62,6 +81,8 @@ export function startOfRound(
       return startOfJudgement(context);
     case "personas":
       return startOfPersonas(context);
+    case "summary":
+      return startOfSummary(context);
   }
 }
 
@@ -72,21 +93,21 @@ function startOfCoordination(
   keepsFiles: boolean,
 ): Start {
   const { turn, team } = context;
-  return {
-    system: coordinationSystem({
-      ...identityOf(context),
-      votingSensitivity: teamAgent(context).votingSensitivity,
+  const { systemMessage, votingSensitivity } = teamAgent(context);
+  return startOf(
+    coordinationSystem({
+      ...{ systemMessage, votingSensitivity },
       planning: turn.rules.planning_mode ? { instruction: team.planningInstruction } : null,
-      files: filesOf(context, "later"),
+      files: filesOf(context),
     }),
-    user: roundMessage({
+    roundMessage({
       ...taskOf(context),
-      earlierFiles: earlierFilesOf(context, true),
+      ...filesOfUser(context, { granted: "later", beginsWithResult: true }),
       answers: shownAnswers(turn, labels),
       filesNote: filesNoteOf(context),
       keepsFiles,
     }),
-  };
+  );
 }
 
 /** A note about the files of the agent's newest answer; `null` if there is nothing to note. */
@@ -100,33 +121,33 @@ export function startOfPresentation(context: StartContext, label: string | null)
   const { turn, agent } = context;
   const own = turn.attempt.answers.find((answer) => answer.label === label);
   const others = candidates(turn.attempt).filter((answer) => answer.agent !== agent);
-  return {
-    system: presentationSystem({
-      ...identityOf(context),
+  return startOf(
+    presentationSystem({
+      systemMessage: teamAgent(context).systemMessage,
       afterCoordination: own !== undefined,
-      files: filesOf(context, "write"),
+      files: filesOf(context),
     }),
-    user: presentationMessage({
+    presentationMessage({
       ...taskOf(context),
-      earlierFiles: earlierFilesOf(context, own === undefined),
+      ...filesOfUser(context, { granted: "write", beginsWithResult: own === undefined }),
       own: own ? { ...toShown(turn, own), cut: own.origin === "partial" } : null,
       others: own ? others.map((answer) => toShown(turn, answer)) : [],
       votes: countedVotes(turn),
       planned: context.planned,
     }),
-  };
+  );
 }
 
 function startOfJudgement(context: StartContext): Start {
   const { final } = context.turn.attempt;
-  return {
-    system: judgementSystem(identityOf(context)),
-    user: judgementMessage({
+  return startOf(
+    judgementSystem(teamAgent(context).systemMessage),
+    judgementMessage({
       ...withoutFiles(taskOf(context)),
       finalText: final?.content ?? "",
       executedTools: final?.tools ?? [],
     }),
-  };
+  );
 }
 
 function startOfPersonas({ turn, team, nonce, history }: StartContext): Start {
@@ -134,18 +155,27 @@ function startOfPersonas({ turn, team, nonce, history }: StartContext): Start {
     alias: aliasOf(turn, index),
     role: agent.systemMessage,
   }));
-  return {
-    system: personasSystem({
+  return startOf(
+    personasSystem({
       diversityMode: team.personas?.diversityMode ?? "perspective",
       guidelines: team.personas?.guidelines ?? null,
     }),
-    user: personasMessage({
+    personasMessage({
       nonce,
       history,
       question: turn.question,
       team: roles.toSorted(byAlias),
     }),
-  };
+  );
+}
+
+/** The texts to summarise, cut to the window of the agent that writes. */
+function startOfSummary({ turn, agent, nonce, history }: StartContext): Start {
+  const rules = turn.rules.agents[agent];
+  const covered = coveredEntries(history, turn.history?.summarises?.turns ?? []);
+  const room = rules ? transcriptBytes(rules, turn.history?.halvings) : 0;
+  const request = historySummaryRequest(maxSummaryBytes(turn.history?.bytes ?? 0));
+  return startOf(HISTORY_SUMMARY_SYSTEM, firstMessage(nonce, fitted(covered, room), [request]));
 }
 
 const byAlias = (a: { alias: string }, b: { alias: string }): number =>
@@ -167,53 +197,58 @@ function toShown(turn: TurnState, { agent, content, snapshot }: Answer): ShownAn
   return { alias, content: snapshot === null ? content : pathsAsShown(content, `/peers/${alias}`) };
 }
 
-/**
- * The agent's file instructions; `null` if it has no workspace. `granted` is the agent's access to
- * writable context directories in this round.
- */
-function filesOf(context: StartContext, granted: "later" | "write"): FilesPrompt | null {
+/** The agent's file instructions; `null` if it has no workspace. */
+function filesOf(context: StartContext): FilesPrompt | null {
   const { turn, agent } = context;
   const rules = turn.rules.agents[agent];
   if (!rules?.workspace) return null;
   const settings = teamAgent(context).workspace;
-  const contexts = contextsOf(turn, agent).map(({ name, permission }) => ({
-    name,
-    access: permission === "write" ? granted : permission,
-    protectedPaths: entriesOf(protectedPathsOf(context.team, agent, name)),
-  }));
   return {
     ...(settings?.tasks !== undefined && { tasks: true }),
     shell: hasCommands(rules.tools),
     actsOutside: commandsActOutside(rules.tools),
-    contexts,
   };
 }
 
-/** What the agent reads about the files of earlier turns; `null` if it has no workspace. */
-function earlierFilesOf(
-  { turn, agent, commandPlace }: StartContext,
-  beginsWithResult: boolean,
-): EarlierFiles | null {
+/**
+ * `granted`: the agent's access to writable uploads in this round. `beginsWithResult`: whether its
+ * workspace begins with the last result.
+ */
+type RoundAccess = { granted: "later" | "write"; beginsWithResult: boolean };
+
+/**
+ * What the agent reads about the user's uploads and the files of earlier turns; nothing if it has
+ * no workspace.
+ */
+function filesOfUser(
+  { turn, team, agent, commandPlace }: StartContext,
+  { granted, beginsWithResult }: RoundAccess,
+): { contexts?: ContextPrompt[]; earlierFiles?: EarlierFiles } {
   const rules = turn.rules.agents[agent];
-  if (!rules?.workspace) return null;
-  return {
+  if (!rules?.workspace) return {};
+  const contexts = contextsOf(turn, agent).map(({ name, permission }) => ({
+    name,
+    access: permission === "write" ? granted : permission,
+    protectedPaths: entriesOf(protectedPathsOf(team, agent, name)),
+  }));
+  const earlierFiles = {
     beginsWithResult,
-    contexts: contextsOf(turn, agent).length > 0,
+    contexts: contexts.length > 0,
     container: hasCommands(rules.tools) && placeUnder(rules.tools, commandPlace) !== "service",
   };
+  return { contexts, earlierFiles };
 }
 
-function identityOf(context: StartContext): Identity {
-  const { turn, team, agent, nonce } = context;
+/** The agent's persona in this round; `null` if it has none. */
+function personaOf({ turn, team, agent, nonce }: StartContext): Persona | null {
   const text = turn.attempt.personas?.[agent] ?? null;
   const hasAnswered = agentAt(turn.attempt, agent).answers > 0;
   // Another agent wrote the persona, so it is quoted like any text from outside.
-  const persona = personaFor(
+  return personaFor(
     text === null ? null : quote(nonce, text),
     team.personas?.afterFirstAnswer ?? "drop",
     hasAnswered,
   );
-  return { systemMessage: teamAgent(context).systemMessage, persona };
 }
 
 /** The task for a call without tools: such a call cannot read files. */
@@ -224,9 +259,10 @@ const withoutFiles = (task: Task): Task => ({
 
 type Task = {
   nonce: string;
-  history: readonly EarlierTurn[];
+  history: readonly HistoryEntry[];
   question: string;
   feedback: Feedback | null;
+  persona: Persona | null;
 };
 
 const taskOf = (context: StartContext): Task => ({
@@ -234,6 +270,7 @@ const taskOf = (context: StartContext): Task => ({
   history: context.history,
   question: context.turn.question,
   feedback: feedbackOf(context),
+  persona: personaOf(context),
 });
 
 function feedbackOf({ turn, agent }: StartContext): Feedback | null {

@@ -40,6 +40,7 @@ const HTTP_STATUS = {
   queue_not_empty: 409,
   queue_full: 409,
   queued_turn_started: 409,
+  nothing_to_summarise: 409,
   event_id_ahead: 409,
   context_changed: 409,
   context_conflicts: 409,
@@ -57,6 +58,7 @@ const HTTP_STATUS = {
   secret_not_kept: 422,
   price_unknown: 422,
   budget_too_small: 422,
+  question_too_long: 422,
   attachment_refused: 422,
   attachment_not_found: 422,
   idempotency_key_reused: 422,
@@ -210,6 +212,7 @@ export const CODE_MEANINGS: Record<ErrorCode, string> = {
     "requests that were queued start first; `queued` is their number. Send `on_busy` to wait with them",
   queue_full: "the maximum number of requests, `limit`, is queued",
   queued_turn_started: "the request has left the queue and started a turn; `turn` is its number",
+  nothing_to_summarise: "the conversation has no turns, or a summary covers all of them already",
   event_id_ahead: "the session has no event with this number yet",
   body_too_large: "the body is too large",
   unsupported_media_type: "the type of the body is not supported",
@@ -222,6 +225,8 @@ export const CODE_MEANINGS: Record<ErrorCode, string> = {
   price_unknown: "a cost limit needs models with a known price",
   budget_too_small:
     "the budget is below the cheapest first call; `enough` is the recommended minimum",
+  question_too_long:
+    "the question fits the window of no model of the team; `tokens` is its estimated length, `window` the largest window",
   attachment_refused: "a model of the team does not support an image or file; `errors` has each",
   attachments_too_large: "the images and files of the question exceed a limit",
   attachment_not_found: "no earlier turn of the session has an attachment with this hash",

@@ -1,9 +1,10 @@
-import type { SessionEvent } from "../protocol/events";
+import type { EventOf, SessionEvent } from "../protocol/events";
 import { evolveAttempt } from "./attempt/evolve-attempt";
 import { evolveRound } from "./attempt/evolve-round";
 import { evolveCall } from "./call/evolve-call";
 import { evolveDecision } from "./decision/evolve-decision";
 import type { SessionState, TurnState } from "./state";
+import { evolveHistory } from "./history/evolve-history";
 import { evolveTool } from "./tool/evolve-tool";
 import { startedTurn } from "./turn/evolve-turn";
 
@@ -22,7 +23,7 @@ export function evolve(state: SessionState, event: SessionEvent): SessionState {
     case "session.created":
       return { ...next, rules: event.rules };
     case "turn.started":
-      return { ...withoutHead(next), turns: event.turn, turn: startedTurn(next, event) };
+      return { ...headAtStart(next, event), turns: event.turn, turn: startedTurn(next, event) };
     case "head.moved":
       return { ...next, head: event.head };
     default:
@@ -31,8 +32,13 @@ export function evolve(state: SessionState, event: SessionEvent): SessionState {
   }
 }
 
-/** A turn that starts is the head. */
-const withoutHead = ({ head: _, ...state }: SessionState): SessionState => state;
+/** A turn that starts is the head, unless it only summarises: then its parent stays the head. */
+function headAtStart(
+  { head: _, ...state }: SessionState,
+  { kind, parent_turn: parent }: EventOf<"turn.started">,
+): SessionState {
+  return kind === "compact" && parent !== null ? { ...state, head: parent } : state;
+}
 
 type EventWithinTurn = Exclude<
   SessionEvent,
@@ -45,6 +51,9 @@ function evolveTurn(turn: TurnState, event: EventWithinTurn): TurnState {
     case "turn.failed":
     case "turn.cancelled":
       return { ...turn, done: true, inFlight: {} };
+    case "history.summarised":
+    case "history.cut":
+      return evolveHistory(turn, event);
     case "attempt.started":
     case "personas.assigned":
     case "attempt.settled":

@@ -20,6 +20,19 @@ export { BASE } from "./decision/answer";
 export { type CapTooSmall, capTooSmall } from "./budget/least-cap";
 export { chargesOf, type CallEvent } from "./budget/turn-charges";
 export { LIMITS } from "./limits";
+export { cutOldest } from "./history/cut-oldest";
+export {
+  type HistoryFacts,
+  type HistoryPlan,
+  isSurelyShort,
+  lengthRefusal,
+  maxSummaryBytes,
+  nextHalvings,
+  planCompact,
+  planHistory,
+  type QuestionTooLong,
+  transcriptBytes,
+} from "./history/plan";
 export { isLongFinal } from "./attempt/long-final";
 export { offersOf, WORKFLOW_TOOLS, type WorkflowTool } from "./tool/offers";
 export { callInFlight, inFlight, owed } from "./owed";

@@ -15,6 +15,7 @@ import type { Citation, HostedUse } from "../protocol/hosted-tools";
 import type { AgentRules, Budget, TeamRules } from "../protocol/team";
 import type { Overrides } from "../protocol/turn-team";
 import type { ToolNotification } from "../protocol/events/tool";
+import type { HistoryFacts } from "./history/plan";
 import type { Problem, QuestionAttachments } from "./state";
 
 /**
@@ -48,6 +49,10 @@ export type InputBody =
       grants?: EventOf<"turn.started">["grants"];
       /** Agents that have a workspace only because of `grants`. Omitted if there are none. */
       grantedWorkspaces?: readonly GrantedWorkspace[];
+      /** `compact`: only summarise the conversation so far. Omitted: a question. */
+      kind?: "compact";
+      /** Sizes of the turns that the turn continues. Omitted if there are none. */
+      history?: HistoryFacts | null;
       /** Changes of the team for this turn. Omitted if there are none. */
       overrides?: Overrides;
       /** The agents to which `overrides` gives another model. Omitted if there are none. */

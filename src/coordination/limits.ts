@@ -133,11 +133,21 @@ export const LIMITS = {
   contextShare: 0.75,
   /** Share of the context window above which a conversation is summarized before its next call. */
   fullShare: 0.85,
+  /** Share of the team's smallest window that the text of earlier turns may fill in a prompt. */
+  historyShare: 0.4,
+  /** Share of the window that earlier turns may fill at least, even if the question is long. */
+  historyMinShare: 0.05,
+  /** Maximum size of a summary of earlier turns. */
+  summaryBytes: 24 * 1024,
+  /** Share of the turn's time in which the summary of earlier turns must be written. */
+  summaryShare: 0.2,
+  /** Longest time for writing the summary of earlier turns. */
+  summaryMaxMs: 180_000,
 } as const;
 
 /** A call is not started if the budget allows less output. */
 export const MIN_OUTPUT_TOKENS = 256;
-/** Output cap of a call that summarizes a conversation, reasoning included. */
+/** Output cap of a call that summarizes a conversation or earlier turns, reasoning included. */
 export const COMPACTION_OUTPUT_TOKENS = 8_192;
 /** Upper bound of the tokens of a limit notice (`src/prompts/notices.ts`). */
 export const LIMIT_NOTICE_TOKENS = 512;

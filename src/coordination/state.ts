@@ -51,6 +51,10 @@ export type TurnState = {
   aliases: readonly string[];
   /** Uploads that agents can see. Omitted if there are none. */
   contexts?: readonly PinnedContext[];
+  /** Set if the turn only summarises the conversation so far. */
+  kind?: "compact";
+  /** How much of the earlier turns the agents see. Omitted: all of it in full. */
+  history?: HistoryState;
   budget: Budget;
   /** Tokens that were charged so far. */
   spentTokens: number;
@@ -71,6 +75,19 @@ export type TurnState = {
   rejected: FinalText | null;
   /** Whether the turn has ended. */
   done: boolean;
+};
+
+/**
+ * `bytes`: the most that earlier turns take in a prompt. `summary`: the last turn that the used
+ * summary covers; `null` if none is used. `summarises`: the summary that is to be written; `null`
+ * if none is, or no longer. `agent`: index of its author. `halvings`: how often the space was
+ * halved because earlier requests were refused as too long; omitted: 0.
+ */
+export type HistoryState = {
+  bytes: number;
+  halvings?: number;
+  summary: number | null;
+  summarises: { turns: readonly number[]; agent: number } | null;
 };
 
 export type InFlight =

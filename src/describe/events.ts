@@ -56,6 +56,9 @@ function phraseOf(event: WireEvent, turn: TurnView): Phrase {
       return null;
     case "head.moved":
       return { text: `the next turn continues turn ${event.head}` };
+    case "history.summarised":
+    case "history.cut":
+      return historyPhrase(event);
     case "turn.started":
     case "turn.completed":
     case "turn.failed":
@@ -80,13 +83,27 @@ function phraseOf(event: WireEvent, turn: TurnView): Phrase {
   }
 }
 
+function historyPhrase(event: EventOf<"history.summarised" | "history.cut">): Phrase {
+  if (event.type === "history.cut")
+    return {
+      text: `did not summarise the older turns (${event.message.replace(/\.$/, "")}): their longest texts are cut`,
+      tone: "bad",
+    };
+  return { text: `has summarised ${turnRange(event.turns)}`, tone: "good" };
+}
+
+const turnRange = (turns: readonly number[]): string =>
+  turns.length === 1 ? `turn ${turns[0]}` : `turns ${turns[0]} to ${turns.at(-1)}`;
+
 function turnPhrase(
   event: EventOf<"turn.started" | "turn.completed" | "turn.failed" | "turn.cancelled">,
   turn: TurnView,
 ): Phrase {
   switch (event.type) {
     case "turn.started":
-      return { text: `turn ${event.turn} started: ${plural(turn.agents.length, "agent")}` };
+      return {
+        text: `turn ${event.turn} started: ${event.kind === "compact" ? "summarises the conversation" : plural(turn.agents.length, "agent")}`,
+      };
     case "turn.completed":
       return { text: `turn ${event.turn} completed`, tone: "good" };
     case "turn.failed":
@@ -282,6 +299,7 @@ type WorkEvent = EventOf<
 function workPhrase(event: WorkEvent): Phrase {
   switch (event.type) {
     case "round.started":
+      if (event.purpose === "summary") return { text: "summarises older turns" };
       return {
         text: `starts round ${event.round}${event.labels.length > 0 ? ` with ${event.labels.join(", ")}` : ""}`,
       };

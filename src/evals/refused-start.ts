@@ -21,7 +21,9 @@ type PlainCode =
   | "context_too_large"
   | "context_conflicts"
   | "budget_too_small"
-  | "overrides_invalid";
+  | "overrides_invalid"
+  | "question_too_long"
+  | "nothing_to_summarise";
 
 /**
  * The reason of a refusal if the start is to be retried, because it may succeed after other turns

@@ -1,10 +1,12 @@
 import { type FilesPrompt, workspaceSection } from "./files";
-import { type Identity, identitySections } from "./personas";
+import { roleSection } from "./personas";
 import { paragraphs } from "./quote";
 
 type VotingSensitivity = "lenient" | "balanced" | "strict";
 
-export type CoordinationSystem = Identity & {
+export type CoordinationSystem = {
+  /** The agent's role from the config; `null` uses the built-in text. */
+  systemMessage: string | null;
   votingSensitivity: VotingSensitivity;
   /**
    * `null` without planning mode. `instruction` is the planning instruction of the config; `null`
@@ -16,12 +18,12 @@ export type CoordinationSystem = Identity & {
 };
 
 /**
- * The system prompt of a coordination round. Apart from the persona, it is the same in all rounds
- * of an agent, so that prompt caches match.
+ * The system prompt of a coordination round. It is the same in all rounds and turns of an agent, so
+ * that prompt caches match.
  */
 export function coordinationSystem(system: CoordinationSystem): string {
   return paragraphs(
-    ...identitySections(system),
+    roleSection(system.systemMessage),
     TEAM,
     decisionSection(system.votingSensitivity),
     FRESH_APPROACH,

@@ -1,22 +1,23 @@
 import { type EarlierFiles, earlierFilesParagraph } from "./earlier-files";
-import { announcement, paragraphs, quotedBlock } from "./quote";
+import { type ContextPrompt, contextLines } from "./files";
+import { type FirstMessage, firstMessage, type HistoryEntry } from "./history";
+import { paragraphs, quotedBlock } from "./quote";
 import { answersBlock, type ShownAnswer } from "./newer-answers";
-import {
-  type EarlierTurn,
-  type Feedback,
-  feedbackBlock,
-  historyBlock,
-  questionBlock,
-} from "./task";
+import { type Persona, personaSection } from "./personas";
+import { type Feedback, feedbackBlock, questionBlock } from "./task";
 import type { Citation, HostedUse } from "../protocol/hosted-tools";
 
 type RoundMessage = {
   nonce: string;
-  history: readonly EarlierTurn[];
+  history: readonly HistoryEntry[];
   /** Omitted or `null` if the agent has no files. */
   earlierFiles?: EarlierFiles | null;
+  /** The user's uploads that the agent sees. Omitted: none. */
+  contexts?: readonly ContextPrompt[];
   question: string;
   feedback: Feedback | null;
+  /** Omitted or `null` if the agent has none. */
+  persona?: Persona | null;
   /** The answers in the random order of this round. Empty before the agent's first answer. */
   answers: readonly ShownAnswer[];
   /** Text about the files of the agent's previous answer; omitted if it is not needed. */
@@ -29,31 +30,22 @@ type RoundMessage = {
 };
 
 /**
- * The first user message of a coordination round. The parts that stay the same in later rounds are
- * first, so that prompt caches match.
+ * The first user message of a coordination round. The parts that stay the same in later turns are
+ * first, then those that stay the same in later rounds, so that prompt caches match.
  */
-export function roundMessage(message: RoundMessage): string {
-  const {
-    nonce,
-    history,
-    earlierFiles = null,
-    question,
-    feedback,
-    answers,
-    filesNote = null,
-    keepsFiles = false,
-  } = message;
-  return paragraphs(
-    announcement(nonce),
-    historyBlock(nonce, history),
-    earlierFilesParagraph(history, earlierFiles),
+export function roundMessage(message: RoundMessage): FirstMessage {
+  const { nonce, history, question, feedback, answers, filesNote = null } = message;
+  return firstMessage(nonce, history, [
+    earlierFilesParagraph(history, message.earlierFiles ?? null),
+    contextLines(message.contexts ?? []),
     questionBlock(nonce, question),
     feedbackBlock(nonce, feedback),
+    personaSection(message.persona ?? null),
     answers.length === 0 ? null : answersBlock(nonce, "CURRENT ANSWERS", answers),
     filesNote && `With your last answer ${filesNote}`,
     answers.length === 0 ? FIRST_ANSWER : DECISION_REQUEST,
-    keepsFiles ? KEPT_FILES : null,
-  );
+    message.keepsFiles ? KEPT_FILES : null,
+  ]);
 }
 
 const FIRST_ANSWER =

@@ -1,4 +1,4 @@
-import type { EarlierTurn } from "./task";
+import { type HistoryEntry, turnsIn } from "./history";
 
 /** What an agent with files reads about the files of earlier turns. */
 export type EarlierFiles = {
@@ -25,7 +25,7 @@ const MAX_NAMED = 6;
  * caches.
  */
 export function earlierFilesParagraph(
-  history: readonly EarlierTurn[],
+  history: readonly HistoryEntry[],
   files: EarlierFiles | null,
 ): string | null {
   if (files === null || history.length === 0) return null;
@@ -52,8 +52,8 @@ const CONTAINER =
   "`run_command` runs in a container, which has no `/turns`: read there with the file tools, and copy with `copy_file` what a command needs.";
 
 /** Where the files of each earlier turn are. In a branch, numbers of turns have gaps. */
-function placesOf(history: readonly EarlierTurn[]): string {
-  const turns = history.map(({ turn }, index) => ({ message: index + 1, turn: turn ?? index + 1 }));
+function placesOf(history: readonly HistoryEntry[]): string {
+  const turns = turnsIn(history);
   const last = turns.length;
   const isInOrder = turns.every(({ message, turn }) => message === turn);
   if (isInOrder) {

@@ -1,5 +1,6 @@
-import { announcement, block, paragraphs, quotedBlock } from "./quote";
-import { type EarlierTurn, historyBlock, questionBlock } from "./task";
+import { type FirstMessage, firstMessage, type HistoryEntry } from "./history";
+import { block, paragraphs, quotedBlock } from "./quote";
+import { questionBlock } from "./task";
 
 /** Prompts for the call that writes the personas, and the sections about an agent's identity. */
 
@@ -37,32 +38,25 @@ const FORM = `# Form
 
 type PersonasMessage = {
   nonce: string;
-  history: readonly EarlierTurn[];
+  history: readonly HistoryEntry[];
   question: string;
   /** Sorted by alias, so that the order of the agents in the config is not revealed. */
   team: readonly { alias: string; role: string | null }[];
 };
 
-export function personasMessage({ nonce, history, question, team }: PersonasMessage): string {
+export function personasMessage({ nonce, history, question, team }: PersonasMessage): FirstMessage {
   const roles = team.map(({ alias, role }) =>
     quotedBlock(nonce, `ROLE of ${alias}`, role?.trim() || "(no role of its own)"),
   );
-  return paragraphs(
-    announcement(nonce),
-    historyBlock(nonce, history),
+  return firstMessage(nonce, history, [
     questionBlock(nonce, question),
     block(nonce, "TEAM", ...roles),
     "Write a persona for each agent of the TEAM and call `assign_personas`.",
-  );
+  ]);
 }
 
-/** An agent's role from the config, and its persona for this attempt. */
-export type Identity = {
-  systemMessage: string | null;
-  persona: Persona | null;
-};
-
-type Persona = {
+/** The persona of an agent for one attempt. */
+export type Persona = {
   text: string;
   /**
    * `softened`: the persona is only one viewpoint among others. It applies after the first answer.
@@ -84,13 +78,17 @@ export function personaFor(
   return afterFirstAnswer === "soften" ? { text, strength: "softened" } : null;
 }
 
-/** The first sections of every system prompt. */
-export function identitySections({ systemMessage, persona }: Identity): string[] {
-  const role = `# Your role\n\n${systemMessage?.trim() || DEFAULT_ROLE}`;
-  return persona ? [role, personaSection(persona)] : [role];
-}
+/** The first section of every system prompt: the agent's role from the config. */
+export const roleSection = (systemMessage: string | null): string =>
+  `# Your role\n\n${systemMessage?.trim() || DEFAULT_ROLE}`;
 
-function personaSection({ text, strength }: Persona): string {
+/**
+ * The section about the agent's persona; `null` without one. Each attempt has other personas, so it
+ * is part of the message and not of the system prompt.
+ */
+export function personaSection(persona: Persona | null): string | null {
+  if (!persona) return null;
+  const { text, strength } = persona;
   const use =
     strength === "full"
       ? "Work on the message from this perspective. It shapes how you approach the task, never whether you are right."

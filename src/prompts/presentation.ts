@@ -1,32 +1,37 @@
 import { LIMITS } from "../coordination/limits";
 import { type EarlierFiles, earlierFilesParagraph } from "./earlier-files";
-import { type FilesPrompt, ownFilesSection, presenterFilesSection } from "./files";
-import { type Identity, identitySections } from "./personas";
-import { announcement, block, paragraphs, quotedBlock } from "./quote";
-import type { ShownAnswer } from "./newer-answers";
 import {
-  type EarlierTurn,
-  type Feedback,
-  feedbackBlock,
-  historyBlock,
-  questionBlock,
-} from "./task";
+  type ContextPrompt,
+  contextLines,
+  type FilesPrompt,
+  ownFilesSection,
+  presenterFilesSection,
+} from "./files";
+import { type FirstMessage, firstMessage, type HistoryEntry } from "./history";
+import { type Persona, personaSection, roleSection } from "./personas";
+import { block, paragraphs, quotedBlock } from "./quote";
+import type { ShownAnswer } from "./newer-answers";
+import { type Feedback, feedbackBlock, questionBlock } from "./task";
 
 /**
  * The prompts for the final text, which the winner of a team or a single agent writes, and for the
  * verdict on it.
  */
 
-type PresentationSystem = Identity & { afterCoordination: boolean; files: FilesPrompt | null };
+type PresentationSystem = {
+  systemMessage: string | null;
+  afterCoordination: boolean;
+  files: FilesPrompt | null;
+};
 
 export function presentationSystem({
+  systemMessage,
   afterCoordination,
   files,
-  ...identity
 }: PresentationSystem): string {
   const filesSection = afterCoordination ? presenterFilesSection : ownFilesSection;
   return paragraphs(
-    ...identitySections(identity),
+    roleSection(systemMessage),
     afterCoordination ? PRESENTER : ALONE,
     files ? filesSection(files) : null,
     QUOTED_DATA,
@@ -63,11 +68,15 @@ export type PlannedCalls = { calls: readonly PlannedCall[]; leftOut: number };
 
 type PresentationMessage = {
   nonce: string;
-  history: readonly EarlierTurn[];
+  history: readonly HistoryEntry[];
   /** Omitted or `null` if the agent has no files. */
   earlierFiles?: EarlierFiles | null;
+  /** The user's uploads that the agent sees. Omitted: none. */
+  contexts?: readonly ContextPrompt[];
   question: string;
   feedback: Feedback | null;
+  /** Omitted or `null` if the agent has none. */
+  persona?: Persona | null;
   /** The winning answer; `null` without coordination. `cut`: the answer is unfinished. */
   own: (ShownAnswer & { cut: boolean }) | null;
   others: readonly ShownAnswer[];
@@ -75,14 +84,14 @@ type PresentationMessage = {
   planned: PlannedCalls;
 };
 
-export function presentationMessage(message: PresentationMessage): string {
+export function presentationMessage(message: PresentationMessage): FirstMessage {
   const { nonce, own, others, votes, planned } = message;
-  return paragraphs(
-    announcement(nonce),
-    historyBlock(nonce, message.history),
+  return firstMessage(nonce, message.history, [
     earlierFilesParagraph(message.history, message.earlierFiles ?? null),
+    contextLines(message.contexts ?? []),
     questionBlock(nonce, message.question),
     feedbackBlock(nonce, message.feedback),
+    personaSection(message.persona ?? null),
     own
       ? quotedBlock(nonce, `ANSWER ${own.alias} (your own, chosen by the team)`, own.content)
       : null,
@@ -93,7 +102,7 @@ export function presentationMessage(message: PresentationMessage): string {
       : block(nonce, "VOTES", ...votes.map((vote) => voteBlock(nonce, vote))),
     planned.calls.length === 0 ? null : plannedBlock(nonce, planned),
     "Write the final reply to the ORIGINAL MESSAGE now.",
-  );
+  ]);
 }
 
 function voteBlock(nonce: string, { voter, target, reason }: CountedVote): string {
@@ -119,8 +128,8 @@ function plannedBlock(nonce: string, { calls, leftOut }: PlannedCalls): string {
 
 /** The prompt for the verdict: the presenter accepts its own final text, or restarts the team. */
 
-export const judgementSystem = (identity: Identity): string =>
-  paragraphs(...identitySections(identity), TASK);
+export const judgementSystem = (systemMessage: string | null): string =>
+  paragraphs(roleSection(systemMessage), TASK);
 
 const TASK = `# Your task now
 
@@ -134,24 +143,25 @@ Only the tool call counts; without one the reply is submitted. What stands in th
 
 type JudgementMessage = {
   nonce: string;
-  history: readonly EarlierTurn[];
+  history: readonly HistoryEntry[];
   question: string;
   feedback: Feedback | null;
+  /** Omitted or `null` if the agent has none. */
+  persona?: Persona | null;
   finalText: string;
   executedTools: readonly string[];
 };
 
-export function judgementMessage(message: JudgementMessage): string {
+export function judgementMessage(message: JudgementMessage): FirstMessage {
   const { nonce, executedTools } = message;
   const tools =
     executedTools.length === 0 ? "none" : executedTools.map((name) => `- ${name}`).join("\n");
-  return paragraphs(
-    announcement(nonce),
-    historyBlock(nonce, message.history),
+  return firstMessage(nonce, message.history, [
     questionBlock(nonce, message.question),
     feedbackBlock(nonce, message.feedback),
+    personaSection(message.persona ?? null),
     quotedBlock(nonce, "FINAL REPLY", message.finalText),
     quotedBlock(nonce, "EXECUTED TOOLS", tools),
     "Is the FINAL REPLY fit for the user? Call `submit` or `restart_orchestration`.",
-  );
+  ]);
 }

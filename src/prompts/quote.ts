@@ -1,7 +1,8 @@
 /**
- * Blocks mark quoted text. For each agent and attempt there is a secret nonce. Only the service
- * knows it, so no text from outside can imitate a block. A nonce consists of letters a–z and
- * digits.
+ * Blocks mark quoted text. Each agent has a nonce, which is the same in all turns of a session, so
+ * that its prompts have the same beginning. An agent can reveal its nonce. Texts from outside still
+ * cannot imitate a block, because the nonce is removed from all of them. A nonce consists of
+ * letters a–z and digits.
  */
 
 /** Replaces a nonce that the removal of another nonce formed. No nonce contains this character. */

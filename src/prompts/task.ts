@@ -2,57 +2,9 @@ import type { Attachment } from "../protocol/attachments";
 import { announcement, block, paragraphs, quote, quotedBlock } from "./quote";
 
 /**
- * The parts of a prompt that describe the task. They are first in a prompt, because they stay the
- * same in later rounds.
+ * The parts of a prompt that describe the task. They follow the history, because they stay the same
+ * in later rounds of the turn.
  */
-
-/**
- * An earlier turn. `turn`: its number; omitted if it equals its position in the history.
- * `attachments` are those of its question; omitted if there are none.
- */
-export type EarlierTurn = {
-  turn?: number;
-  question: string;
-  attachments?: readonly Attachment[];
-  answer: string;
-  /** Set if the user cancelled the turn; `answer` is then the text so far. */
-  cancelled?: CancelledTurn;
-};
-
-/** `executedTools`: names of the tools that presenters of the turn executed. */
-export type CancelledTurn = { executedTools: readonly string[] };
-
-/** The conversation so far, oldest first; `null` in a first turn. */
-export function historyBlock(nonce: string, history: readonly EarlierTurn[]): string | null {
-  if (history.length === 0) return null;
-  const turns = history.flatMap(({ question, attachments = [], answer, cancelled }, index) => {
-    const message = `EARLIER MESSAGE ${index + 1}`;
-    return [
-      quotedBlock(nonce, message, withNames(question, attachments)),
-      ...(cancelled
-        ? unfinishedReply(nonce, `UNFINISHED REPLY TO ${message}`, { answer, ...cancelled })
-        : [quotedBlock(nonce, `REPLY TO ${message}`, answer)]),
-    ];
-  });
-  return block(nonce, "HISTORY", ...turns);
-}
-
-/** What a cancelled turn has left: its text so far, and the tools that it executed. */
-function unfinishedReply(
-  nonce: string,
-  title: string,
-  { answer, executedTools }: CancelledTurn & { answer: string },
-): string[] {
-  const begun = answer.trim() !== "";
-  return [
-    begun ? STOPPED : STOPPED_EARLY,
-    ...(begun ? [quotedBlock(nonce, title, answer)] : []),
-    ...(executedTools.length === 0 ? [] : [executedBlock(nonce, executedTools, "unfinished")]),
-  ];
-}
-
-const STOPPED = "The user stopped the work on this message. The reply had come this far:";
-const STOPPED_EARLY = "The user stopped the work on this message before there was a reply.";
 
 export const questionBlock = (nonce: string, question: string): string =>
   quotedBlock(nonce, "ORIGINAL MESSAGE", question);
@@ -94,7 +46,8 @@ function filesLine({ place, contexts }: NonNullable<Feedback["files"]>): string 
   ].join(" ");
 }
 
-function executedBlock(
+/** The tools that an unfinished or rejected reply executed. Their effects remain. */
+export function executedBlock(
   nonce: string,
   tools: readonly string[],
   reply: "rejected" | "unfinished",
@@ -123,9 +76,3 @@ const describe = (nonce: string, { name, media_type, size }: Attachment): string
 /** The block with the whole text of an attached file. */
 export const textFileBlock = (nonce: string, { name }: Attachment, text: string): string =>
   quotedBlock(nonce, "ATTACHED FILE", `${name}:\n\n${text}`);
-
-/** The earlier question with the names of its attachments, whose contents are not sent again. */
-const withNames = (question: string, attachments: readonly Attachment[]): string =>
-  attachments.length === 0
-    ? question
-    : `${question}\n\n(With it came, not sent again: ${attachments.map(({ name, media_type }) => `${name}, ${media_type}`).join("; ")}.)`;

@@ -25,6 +25,8 @@ export const diffPath = (
 };
 /** Route that starts the next turn of a session. */
 export const turnsPath = (sessionId: string): string => `${sessionPath(sessionId)}/turns`;
+/** Route that summarises the conversation of a session. */
+export const compactPath = (sessionId: string): string => `${sessionPath(sessionId)}/compact`;
 /** Path of the session's head: the turn that the next turn continues. */
 export const headPath = (sessionId: string): string => `${sessionPath(sessionId)}/head`;
 /** Path of the session's queue: the requests that wait for the running turn. */

@@ -1,6 +1,6 @@
 /**
  * The attachments of a question as parts of a request. A format places them before the text of the
- * first message.
+ * first message, after its history.
  */
 
 /** `base64` is plain base64, without a data URL prefix. */

@@ -36,6 +36,19 @@ const REASONING_GPT = /^(o\d|codex|gpt-([5-9]|\d\d))(?!.*chat)/;
 const REASONING_GROK = /^grok-([4-9]|\d\d|code|build)(?!.*non-reasoning)/;
 
 /**
+ * Marks in the content of messages, up to which a prompt is cached. Earlier models of the makers
+ * cache without marks and refuse the field.
+ */
+const BREAKPOINTS = {
+  models: /^gpt-(5\.([6-9]|[1-9]\d)|[6-9]|1\d)(?!\d)(?!.*chat)/,
+  mark: { prompt_cache_breakpoint: { mode: "explicit" } },
+} as const;
+const FORWARDED_MARKS = {
+  models: /^anthropic\//,
+  mark: { cache_control: { type: "ephemeral" } },
+} as const;
+
+/**
  * Estimate: the pages that one search finds have several thousand tokens, sometimes tens of
  * thousands.
  */
@@ -71,6 +84,8 @@ export const HOSTS: readonly Host[] = [
     },
     usesLimit: "max_tool_calls",
     encryptsReasoning: REASONING_GPT,
+    cacheKey: true,
+    cacheMarks: BREAKPOINTS,
     background: true,
   },
   {
@@ -206,6 +221,7 @@ export const HOSTS: readonly Host[] = [
     origins: ["https://openrouter.ai"],
     // With a forced call, the request fails if no server of the model supports forcing
     forcesTools: false,
+    cacheMarks: FORWARDED_MARKS,
   },
   {
     ...DEFAULTS,
@@ -267,6 +283,7 @@ export const HOSTS: readonly Host[] = [
     keyNames: ["MISTRAL_API_KEY"],
     origins: ["https://api.mistral.ai"],
     wantsWordAfterResults: true,
+    cacheKey: true,
   },
   {
     ...DEFAULTS,

@@ -93,6 +93,13 @@ export type Host = {
    * a request that asks for it. Omitted if no model of the host returns it.
    */
   encryptsReasoning?: RegExp;
+  /** Whether requests may name a cache with `prompt_cache_key`. */
+  cacheKey?: boolean;
+  /**
+   * Marks in the content of messages, up to which the host caches a prompt, and the models that
+   * take them. Omitted if the host caches without marks, or only in a format that has its own.
+   */
+  cacheMarks?: { models: RegExp; mark: Readonly<Record<string, unknown>> };
   /**
    * Whether the host can write replies in the background, so that an interrupted stream can be
    * resumed.

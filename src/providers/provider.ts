@@ -36,8 +36,12 @@ export type ReplyItem =
   | { type: "hosted"; name: HostedToolName; opaque?: unknown };
 
 export type Message =
-  /** `parts` are placed before the text; omitted if there are none. */
-  | { role: "user"; text: string; parts?: readonly Part[] }
+  /**
+   * `history`: texts that are placed first; each ends with a blank line. They begin the history of
+   * later requests, so a format places a cache mark after the last one if its provider has such
+   * marks. `parts` are placed before the text. Both are omitted if there are none.
+   */
+  | { role: "user"; text: string; history?: readonly string[]; parts?: readonly Part[] }
   | { role: "assistant"; items: ReplyItem[] }
   /**
    * The result of one tool call. Each call of the preceding assistant message has exactly one
@@ -51,7 +55,7 @@ export type ModelRequest = {
   /** May be megabytes. An adapter must not keep a reference after it has sent the request. */
   readonly messages: Message[];
   /**
-   * Reads the parts that are placed before the first message; omitted if there are none. Adapters
+   * Reads the parts of the first message, after its history; omitted if there are none. Adapters
    * call it right before each send, with `withParts`, and keep no reference to the result. Throws a
    * ProviderError or the reason of the signal.
    */
@@ -77,6 +81,11 @@ export type ModelRequest = {
    * prompt cache reduces the cost.
    */
   continues: boolean;
+  /**
+   * The same for all requests that may begin alike, of at most 64 characters. Hosts with such a
+   * field send these requests to the same cache. Omitted: none.
+   */
+  cacheKey?: string;
 };
 
 /** `index` numbers the tool calls of one reply from 0, in order. */

@@ -5,6 +5,7 @@ import {
   toRequest,
   willContinue,
 } from "../../src/agents/conversation";
+import { toSummaryRequest } from "../../src/agents/compaction";
 import type { CallRecord } from "../../src/agents/records";
 import type { ModelRequest, ReplyItem } from "../../src/providers/provider";
 import { call, teamOf } from "./team-run";
@@ -28,6 +29,33 @@ const messageLines = (records: CallRecord[]) =>
   toMessages(records).messages.map((message) =>
     message.role === "assistant" ? "assistant" : `${message.role} ${message.text}`,
   );
+
+describe("the history of a conversation", () => {
+  const history = ["one\n\n", "two\n\n"];
+  const begun: CallRecord = { kind: "start", system: "S", history, user: "U" };
+
+  it("begins the first message, also after a note was appended to it", () => {
+    expect(toMessages([begun, note("N")]).messages).toEqual([
+      { role: "user", history, text: "U\n\nN" },
+    ]);
+  });
+
+  it("counts in the bound of the input tokens as if it were part of the text", () => {
+    const boundOf = (record: CallRecord) =>
+      inputTokenBound({ ...requestFor([]), ...toMessages([record]) });
+    const asText: CallRecord = { kind: "start", system: "S", user: `${history.join("")}U` };
+    expect(boundOf(begun)).toBeGreaterThanOrEqual(boundOf(asText));
+  });
+
+  it("is part of the task when the conversation is summed up", () => {
+    const records = [begun, reply({ type: "text", text: "x" })];
+    const plan = { keepFrom: 2, keepsNotes: true };
+    const { user } = toSummaryRequest(records, plan, {
+      ...{ contextWindow: 10_000, calibration: 1, nonce: "n1" },
+    });
+    expect(user).toContain("one\n\ntwo\n\nU");
+  });
+});
 
 describe("a conversation", () => {
   it.each<{ name: string; records: CallRecord[]; expected: string[] }>([

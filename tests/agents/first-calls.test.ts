@@ -3,7 +3,7 @@ import { inputTokenBound } from "../../src/agents/conversation";
 import { firstCalls } from "../../src/agents/first-calls";
 import { capTooSmall } from "../../src/coordination";
 import { byteLength } from "../../src/coordination/byte-length";
-import type { EarlierTurn } from "../../src/prompts/task";
+import type { EarlierTurn } from "../../src/prompts/history";
 import { answers, says, teamOf, TeamRun, votes } from "./team-run";
 
 const NONCE = "0".repeat(16);

@@ -19,7 +19,7 @@ const message = (planned: readonly PlannedCall[]) =>
     others: [],
     votes: [],
     planned: latest(planned),
-  });
+  }).text;
 
 describe("the message to a presenter contains, of its planned calls,", () => {
   it.each([

@@ -4,7 +4,7 @@ import { type CallRecord, type RenderInput, renderRecords } from "../../src/agen
 import type { InputBody } from "../../src/coordination";
 import { failure, fails, says } from "../coordination/builders";
 import { World } from "../coordination/world";
-import { nonceOf, teamOf } from "./team-run";
+import { agentNonce, teamOf } from "./team-run";
 
 const SUMMARY: CallRecord = { kind: "summary", keepFrom: 2, keepsNotes: true, text: "all of it" };
 const tooLong = failure({ class: "context_too_long", compactible: true });
@@ -31,7 +31,7 @@ function recordsOf(
   const records = renderRecords({
     steps: world.steps.slice(from),
     team: teamOf(["a"]),
-    nonce: nonceOf,
+    nonce: agentNonce,
     ...noOutcomes,
     ...changes,
   });

@@ -10,9 +10,10 @@ export const lastText = (request: ModelRequest): string => {
   const last = request.messages.at(-1);
   return last?.role === "assistant" ? "" : (last?.text ?? "");
 };
+/** The text of the first message, with its history. */
 export const firstText = (request: ModelRequest): string => {
   const first = request.messages[0];
-  return first?.role === "user" ? first.text : "";
+  return first?.role === "user" ? [...(first.history ?? []), first.text].join("") : "";
 };
 export const offers = (request: ModelRequest): string[] => request.tools.map(({ name }) => name);
 /** Whether the request is of an agent without an answer. */
@@ -30,5 +31,4 @@ export const afterFirst =
     return then(agent, request, callNumber);
   };
 
-export const outlineOf = (text: string, agent: number, attempt = 1) =>
-  outline(readBlocks(text, nonceOf(agent, attempt)));
+export const outlineOf = (text: string, agent: number) => outline(readBlocks(text, nonceOf(agent)));

@@ -16,6 +16,7 @@ import {
   type SessionState,
   stateAfter,
 } from "../../src/coordination";
+import type { HistoryEntry } from "../../src/prompts/history";
 import type { EventOf, SessionEvent, StopReason } from "../../src/protocol/events";
 import type { Citation, HostedUse } from "../../src/protocol/hosted-tools";
 import type { TeamRules } from "../../src/protocol/team";
@@ -40,9 +41,9 @@ export type SentRequest = { agent: number; purpose: string; request: ModelReques
 type Options = {
   team: Team;
   script: Script;
-  history?: { question: string; answer: string }[];
+  history?: readonly HistoryEntry[];
   toolText?: (agent: number, name: string) => string;
-  nonce?: (agent: number, attempt: number) => string;
+  nonce?: (turn: unknown, agent: number) => string;
 };
 
 type Offer = Pick<
@@ -195,7 +196,7 @@ export class TeamRun {
   ): void {
     const input = { ...body, at: this.#at, seed: this.#at };
     const steps = decide(this.#state, input, EMPTY_WORLD);
-    const { team, nonce = nonceOf, history = [] } = this.#options;
+    const { team, nonce = agentNonce, history = [] } = this.#options;
     const records = renderRecords({
       steps,
       team,
@@ -216,7 +217,9 @@ export class TeamRun {
   }
 }
 
-export const nonceOf = (agent: number, attempt: number): string => `n0nce${agent}x${attempt}`;
+export const nonceOf = (agent: number): string => `n0nce${agent}x`;
+/** The nonces for `renderRecords`. */
+export const agentNonce = (_turn: unknown, agent: number): string => nonceOf(agent);
 
 export const call = (name: string, args: unknown, id = `id_${name}`): ReplyItem => ({
   type: "tool_call",

@@ -20,6 +20,7 @@ function responseTo(thrown: Error): Promise<Response> {
     removeQueued: fail,
     resumeQueue: fail,
     turns: fail,
+    compact: fail,
     moveHead: fail,
     cancel: fail,
     erase: fail,

@@ -52,3 +52,10 @@ it("the head is moved to a turn", async () => {
   expect((await client.turns.moveHead("session_a", 2)).head).toBe(2);
   expect(requests).toEqual(['POST /api/sessions/session_a/head {"turn":2}']);
 });
+
+it("the conversation is summarised within the limits of the request", async () => {
+  const { requests, client } = serviceWith({ session_id: "session_a", turn: 3 });
+  const body = { budget: { max_tokens: 9_000 } };
+  expect((await client.turns.compact("session_a", body)).turn).toBe(3);
+  expect(requests).toEqual(['POST /api/sessions/session_a/compact {"budget":{"max_tokens":9000}}']);
+});

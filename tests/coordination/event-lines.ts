@@ -30,6 +30,8 @@ function details(event: SessionEvent): string[] {
       return [String(event.attempt)];
     case "personas.assigned":
       return Object.entries(event.personas).map(([id, text]) => `${id}:${text}`);
+    case "history.summarised":
+      return summaryDetails(event);
     case "round.started":
       return roundDetails(event);
     case "call.started":
@@ -50,13 +52,7 @@ function details(event: SessionEvent): string[] {
     case "files.accessed":
       return accessDetails(event);
     case "answer.submitted":
-      return [
-        event.label,
-        ...(event.origin === "partial" ? ["partial"] : []),
-        ...(event.snapshot ? [`with ${event.snapshot}`] : []),
-        ...(event.files === "workspace_cleared" ? ["cleared"] : []),
-        ...(event.left_out ? [`without ${event.left_out.paths.join(" ")}`] : []),
-      ];
+      return answerDetails(event);
     case "votes.cleared":
       return ["by", event.by, ...event.votes.map((vote) => `${vote.agent}→${vote.label}`)];
     case "vote.cast":
@@ -83,6 +79,20 @@ function details(event: SessionEvent): string[] {
       return "code" in event ? [event.code] : [];
   }
 }
+
+const summaryDetails = ({ turns, after, text }: EventOf<"history.summarised">): string[] => [
+  `[${turns.join(" ")}]`,
+  ...(after ? [`after ${after}`] : []),
+  text,
+];
+
+const answerDetails = (event: EventOf<"answer.submitted">): string[] => [
+  event.label,
+  ...(event.origin === "partial" ? ["partial"] : []),
+  ...(event.snapshot ? [`with ${event.snapshot}`] : []),
+  ...(event.files === "workspace_cleared" ? ["cleared"] : []),
+  ...(event.left_out ? [`without ${event.left_out.paths.join(" ")}`] : []),
+];
 
 function roundDetails({
   round,

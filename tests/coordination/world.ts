@@ -3,6 +3,7 @@ import {
   type Effect,
   emptySession,
   eventsOf,
+  type HistoryFacts,
   type InputBody,
   inFlight,
   nextTimerAt,
@@ -46,6 +47,10 @@ export type WorldOptions = {
   each?: Record<string, Partial<AgentRules>>;
   budget?: Budget;
   contexts?: readonly PinnedContext[];
+  /** The turns that the question continues. */
+  history?: HistoryFacts;
+  /** `compact`: instead of a question, the user has the conversation summarised. */
+  kind?: "compact";
   seed?: number;
 };
 
@@ -83,6 +88,7 @@ export class World {
   filesBy: ((body: InputBody, agent: number) => WorkspaceFacts | null) | null = null;
   readonly #budget: Budget;
   readonly #contexts: readonly PinnedContext[];
+  readonly #asked: Pick<WorldOptions, "history" | "kind">;
   #seed: number;
   #inputCount = 0;
   #pending: Pending[] = [];
@@ -96,6 +102,7 @@ export class World {
     budget = {},
     contexts = [],
     seed = 1,
+    ...asked
   }: WorldOptions = {}) {
     this.ids = agents;
     this.rules = teamRules(
@@ -104,6 +111,7 @@ export class World {
     );
     this.#budget = budget;
     this.#contexts = contexts;
+    this.#asked = asked;
     this.#seed = seed;
   }
 
@@ -118,6 +126,7 @@ export class World {
       parentTurn: null,
       timeoutMs: null,
       ...options,
+      ...this.#asked,
       ...(asked.overrides && { overrides: asked.overrides }),
     });
   }

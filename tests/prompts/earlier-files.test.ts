@@ -5,7 +5,8 @@ import { NOTHING_PLANNED } from "../../src/agents/planned-calls";
 import { roundMessage } from "../../src/prompts/coordination-user";
 import { type EarlierFiles, earlierFilesParagraph } from "../../src/prompts/earlier-files";
 import { presentationMessage, presentationSystem } from "../../src/prompts/presentation";
-import type { EarlierTurn } from "../../src/prompts/task";
+import type { EarlierTurn, HistoryEntry } from "../../src/prompts/history";
+import { wholeText } from "./whole-text";
 
 const turnsOf = (...turns: number[]): EarlierTurn[] =>
   turns.map((turn) => ({ turn, question: `question ${turn}`, answer: `reply ${turn}` }));
@@ -13,7 +14,7 @@ const upTo = (last: number) => turnsOf(...Array.from({ length: last }, (_, index
 
 type Row = {
   name: string;
-  history: EarlierTurn[];
+  history: HistoryEntry[];
   files?: EarlierFiles | null;
   has?: RegExp;
   lacks?: RegExp;
@@ -60,6 +61,11 @@ describe("the paragraph on the files of earlier turns", () => {
       files: { contexts: true },
       has: /`contexts\/NAME` is `\/contexts\/NAME` as that turn left it: compare .* what the user has changed since/,
     },
+    {
+      name: "counts the turns that a summary stands for",
+      history: [{ summary: "Much was done.", turns: [1, 3] }, ...turnsOf(4)],
+      has: /`\/turns\/turn_3` after EARLIER MESSAGE 2, `\/turns\/turn_4` after EARLIER MESSAGE 3\./,
+    },
     { name: "names no contexts if the agent sees none", history: upTo(2), lacks: /contexts/ },
     {
       name: "says that a container has no /turns",
@@ -83,7 +89,7 @@ describe("the paragraph on the files of earlier turns", () => {
 
   it("has the same size for 3 and for 300 turns, up to the digits of a number", () => {
     const everything = { contexts: true, container: true };
-    const sizeFor = (history: EarlierTurn[]) =>
+    const sizeFor = (history: HistoryEntry[]) =>
       byteLength(earlierFilesParagraph(history, everything) ?? "");
     expect(sizeFor(upTo(300)) - sizeFor(upTo(3))).toBe(2);
     const branch = upTo(301).slice(1);
@@ -95,33 +101,31 @@ describe("the prompt of a later turn", () => {
   const message = { nonce: "n1", question: "Go on.", feedback: null, answers: [] };
 
   it("has the paragraph after the history, which stays the same in the next turn", () => {
-    const prompts = [upTo(1), upTo(2)].map((history) =>
-      roundMessage({ ...message, history, earlierFiles: { contexts: true } }),
-    );
-    const [first = "", second = ""] = prompts;
-    const shared = first.indexOf("<<<n1 END HISTORY>>>");
-    expect(second.slice(0, shared)).toBe(first.slice(0, shared));
-    expect(first.indexOf("/turns/turn_1")).toBeGreaterThan(shared);
-    expect(first.indexOf("/turns/turn_1")).toBeLessThan(first.indexOf("<<<n1 ORIGINAL MESSAGE"));
+    const { history, text } = roundMessage({
+      ...{ ...message, history: upTo(1), earlierFiles: { contexts: true } },
+    });
+    expect(history.join()).not.toContain("/turns");
+    expect(text.indexOf("/turns/turn_1")).toBeGreaterThan(0);
+    expect(text.indexOf("/turns/turn_1")).toBeLessThan(text.indexOf("<<<n1 ORIGINAL MESSAGE"));
   });
 
   it("is the same without files as before", () => {
-    expect(roundMessage({ ...message, history: upTo(2) })).not.toContain("/turns");
+    expect(wholeText(roundMessage({ ...message, history: upTo(2) }))).not.toContain("/turns");
   });
 
   it("of a presenter still fits into what the budget reserves around its texts", () => {
     const system = presentationSystem({
       systemMessage: null,
-      persona: null,
       afterCoordination: true,
       files: null,
     });
-    const user = presentationMessage({
+    const message = presentationMessage({
       ...{ nonce: "n".repeat(16), question: "", feedback: null, own: null, others: [], votes: [] },
       history: [{ turn: 12, question: "", answer: "" }],
       earlierFiles: { beginsWithResult: false, contexts: true, container: true },
       planned: NOTHING_PLANNED,
     });
+    const user = wholeText(message);
     expect(user).toContain("/turns/turn_12");
     expect(byteLength(system) + byteLength(user)).toBeLessThan(PRESENTATION_OVERHEAD_TOKENS);
   });

@@ -1,22 +1,25 @@
 import { describe, expect, it } from "vitest";
-import { historyBlock } from "../../src/prompts/task";
+import { type HistoryEntry, historyBlocks, turnsIn } from "../../src/prompts/history";
+import { outline, readBlocks } from "../agents/blocks";
 
 const NONCE = "n1";
-const lines = (text: string | null): string[] => (text ?? "").split("\n").filter(Boolean);
+const lines = (text = ""): string[] => text.split("\n").filter(Boolean);
 
 describe("the history in a prompt", () => {
-  it("has nothing in a first turn", () => expect(historyBlock(NONCE, [])).toBeNull());
+  it("has nothing in a first turn", () => expect(historyBlocks(NONCE, [])).toEqual([]));
 
-  it("has each question with its reply, oldest first", () => {
-    const history = [
+  it("has one block per turn, oldest first, with its question and its reply", () => {
+    const blocks = historyBlocks(NONCE, [
       { question: "One?", answer: "1" },
       { question: "Two?", answer: "2" },
-    ];
-    expect(lines(historyBlock(NONCE, history)).filter((line) => !line.startsWith("<<<"))).toEqual([
-      "One?",
-      "1",
-      "Two?",
-      "2",
+    ]);
+    expect(blocks.map((text) => outline(readBlocks(text, NONCE)))).toEqual([
+      [["HISTORY 1", "EARLIER MESSAGE 1", "REPLY TO EARLIER MESSAGE 1"]],
+      [["HISTORY 2", "EARLIER MESSAGE 2", "REPLY TO EARLIER MESSAGE 2"]],
+    ]);
+    expect(blocks.map((text) => lines(text).filter((line) => !line.startsWith("<<<")))).toEqual([
+      ["One?", "1"],
+      ["Two?", "2"],
     ]);
   });
 
@@ -47,8 +50,32 @@ describe("the history in a prompt", () => {
       lacks: [],
     },
   ])("$name", ({ turn, has, lacks }) => {
-    const found = lines(historyBlock(NONCE, [{ question: "Boil?", ...turn }]));
-    expect(found).toEqual(expect.arrayContaining(has));
-    for (const line of lacks) expect(found).not.toContain(line);
+    const [block] = historyBlocks(NONCE, [{ question: "Boil?", ...turn }]);
+    expect(lines(block)).toEqual(expect.arrayContaining(has));
+    for (const line of lacks) expect(lines(block)).not.toContain(line);
+  });
+});
+
+describe("a summary of the oldest turns", () => {
+  const history: HistoryEntry[] = [
+    { turns: [1, 2, 5], summary: "They boiled water." },
+    { turn: 6, question: "And tea?", answer: "At 80 °C." },
+  ];
+
+  it("is one block, and the turns after it keep their numbers", () => {
+    const blocks = historyBlocks(NONCE, history).map((text) => outline(readBlocks(text, NONCE)));
+    expect(blocks).toEqual([
+      [["HISTORY 1 TO 3", "SUMMARY OF EARLIER MESSAGES 1 TO 3"]],
+      [["HISTORY 4", "EARLIER MESSAGE 4", "REPLY TO EARLIER MESSAGE 4"]],
+    ]);
+  });
+
+  it("leaves the numbers of its turns known", () => {
+    expect(turnsIn(history)).toEqual([
+      { message: 1, turn: 1 },
+      { message: 2, turn: 2 },
+      { message: 3, turn: 5 },
+      { message: 4, turn: 6 },
+    ]);
   });
 });

@@ -3,15 +3,16 @@ import { byteLength } from "../../src/coordination";
 import { PRESENTATION_OVERHEAD_TOKENS } from "../../src/coordination/limits";
 import { coordinationSystem, type CoordinationSystem } from "../../src/prompts/coordination-system";
 import { roundMessage } from "../../src/prompts/coordination-user";
+import { contextLines } from "../../src/prompts/files";
 import { personaFor } from "../../src/prompts/personas";
 import { nudgeMessage } from "../../src/prompts/notices";
 import { NOTHING_PLANNED } from "../../src/agents/planned-calls";
 import { presentationMessage, presentationSystem } from "../../src/prompts/presentation";
 import { updateMessage } from "../../src/prompts/newer-answers";
+import { wholeText } from "./whole-text";
 
 const plain: CoordinationSystem = {
   systemMessage: null,
-  persona: null,
   votingSensitivity: "balanced",
   planning: null,
   files: null,
@@ -60,16 +61,6 @@ describe("the system prompt of a coordination round", () => {
       expected: /Plan, do not act[^#]*Only list calls\./,
     },
     {
-      name: "has a persona after the role",
-      changes: { persona: { text: "Doubt it.", strength: "full" } },
-      expected: /# Your perspective\n\nDoubt it\.\n\nWork on/,
-    },
-    {
-      name: "has a weaker text for a softened persona",
-      changes: { persona: { text: "Doubt it.", strength: "softened" } },
-      expected: /Doubt it\.\n\nThis perspective guided your first answer/,
-    },
-    {
       name: "states that only tool calls count",
       changes: {},
       expected: /# Only tool calls count as decisions/,
@@ -79,8 +70,8 @@ describe("the system prompt of a coordination round", () => {
     expect(coordinationSystem({ ...plain, ...changes })).toMatch(expected);
   });
 
-  it("has no sections about planning and perspective if they are not needed", () => {
-    expect(coordinationSystem(plain)).not.toMatch(/Plan, do not act|Your perspective/);
+  it("has no section about planning if it is not needed", () => {
+    expect(coordinationSystem(plain)).not.toMatch(/Plan, do not act/);
   });
 
   it("differs between voting sensitivities in one paragraph only", () => {
@@ -110,14 +101,43 @@ describe("the message of a round", () => {
   const message = { nonce: "n1", history: [], question: "How many?", feedback: null, answers: [] };
 
   it("starts with the nonce", () => {
-    expect(roundMessage(message)).toMatch(
+    expect(wholeText(roundMessage(message))).toMatch(
       /^The orchestrator marks the blocks of this conversation with n1:/,
     );
   });
 
+  it("starts with the nonce once, in the block of the first turn, if there is a history", () => {
+    const history = [{ question: "One?", answer: "1" }];
+    const { history: blocks, text } = roundMessage({ ...message, history });
+    expect(blocks).toHaveLength(1);
+    expect(blocks[0]).toMatch(/^The orchestrator marks the blocks of this conversation with n1:/);
+    expect(text).toMatch(/^<<<n1 ORIGINAL MESSAGE>>>/);
+  });
+
+  it.each([
+    {
+      name: "has a persona after the question",
+      persona: { text: "Doubt it.", strength: "full" as const },
+      expected: /END ORIGINAL MESSAGE>>>\n\n# Your perspective\n\nDoubt it\.\n\nWork on/,
+    },
+    {
+      name: "has a weaker text for a softened persona",
+      persona: { text: "Doubt it.", strength: "softened" as const },
+      expected: /Doubt it\.\n\nThis perspective guided your first answer/,
+    },
+    {
+      name: "has no section about a persona without one",
+      persona: null,
+      expected: /^(?!.*# Your)/s,
+    },
+  ])("$name", ({ persona, expected }) => {
+    expect(roundMessage({ ...message, persona }).text).toMatch(expected);
+  });
+
   it("starts with the part that is the same in the previous round, so that prompt caches match", () => {
-    const before = roundMessage({ ...message, answers: [{ alias: "agent1", content: "A" }] });
-    const after = roundMessage({ ...message, answers: [{ alias: "agent2", content: "B" }] });
+    const [before = "", after = ""] = ["agent1", "agent2"].map((alias) =>
+      wholeText(roundMessage({ ...message, answers: [{ alias, content: alias }] })),
+    );
     const shared = before.indexOf("<<<n1 CURRENT ANSWERS");
     expect(shared).toBeGreaterThan(0);
     expect(after.slice(0, shared)).toBe(before.slice(0, shared));
@@ -163,45 +183,39 @@ describe("a presentation", () => {
     const votes = others.map(({ alias }) => ({ voter: alias, target: "agent6", reason: "" }));
     const system = presentationSystem({
       systemMessage: null,
-      persona: null,
       afterCoordination: true,
       files: null,
     });
-    const user = presentationMessage({
-      ...message,
-      own: { alias: "agent6", content: "", cut: false },
-      others,
-      votes,
-    });
+    const user = wholeText(
+      presentationMessage({
+        ...message,
+        own: { alias: "agent6", content: "", cut: false },
+        others,
+        votes,
+      }),
+    );
     expect(byteLength(system) + byteLength(user)).toBeLessThan(PRESENTATION_OVERHEAD_TOKENS);
   });
 
   it("of a single agent mentions no team", () => {
     const system = presentationSystem({
       systemMessage: null,
-      persona: null,
       afterCoordination: false,
       files: null,
     });
-    expect(system + presentationMessage(message)).not.toMatch(/\bteam\b|\bvotes?\b/i);
+    expect(system + wholeText(presentationMessage(message))).not.toMatch(/\bteam\b|\bvotes?\b/i);
   });
 });
 
 describe("agents with files", () => {
-  const files = {
-    shell: true,
-    contexts: [{ name: "site", access: "read" as const, protectedPaths: ["LICENSE"] }],
-  };
-  const siteWith = (access: "later" | "write", protectedPaths: readonly string[] = []) => ({
-    shell: false,
-    contexts: [{ name: "site", access, protectedPaths }],
-  });
+  const files = { shell: true };
+  const siteWith = (access: "read" | "later" | "write", protectedPaths: readonly string[] = []) =>
+    contextLines([{ name: "site", access, protectedPaths }]);
 
   it("read where their files are, and that answers include the files", () => {
     const text = coordinationSystem({ ...plain, files });
     expect(text).toContain("`/workspace` is yours alone");
     expect(text).toContain("`/peers/agent1`");
-    expect(text).toContain("`/contexts/site` was given by the user. It is read-only: copy");
     expect(text).toContain("`run_command`");
   });
 
@@ -213,36 +227,38 @@ describe("agents with files", () => {
   });
 
   it("read when they may change the user's uploaded directories", () => {
-    const later = coordinationSystem({ ...plain, files: siteWith("later", ["LICENSE", "*.pem"]) });
+    expect(siteWith("read", ["LICENSE"])).toBe(
+      "- `/contexts/site` was given by the user. It is read-only: copy into `/workspace` what you want to change.",
+    );
+    const later = siteWith("later", ["LICENSE", "*.pem"]);
     expect(later).toContain(
       "read-only while the team coordinates; whoever writes the final reply may change it",
     );
     expect(later).toContain("Nobody may change what is protected in it: `LICENSE`, `*.pem`.");
-    const now = presentationSystem({
-      systemMessage: null,
-      persona: null,
-      afterCoordination: true,
-      files: siteWith("write"),
-    });
+    const now = siteWith("write");
     expect(now).toContain("`/contexts/site` was given by the user. You may change it, now");
     expect(now).not.toContain("protected");
     const manyPaths = Array.from({ length: 25 }, (_, index) => `p${index}`);
-    expect(coordinationSystem({ ...plain, files: siteWith("later", manyPaths) })).toContain(
-      "`p19` and 5 more.",
-    );
-    expect(coordinationSystem({ ...plain, files })).not.toContain("LICENSE");
+    expect(siteWith("later", manyPaths)).toContain("`p19` and 5 more.");
+  });
+
+  it("read of the uploaded directories in the message, before the question", () => {
+    const contexts = [{ name: "site", access: "later" as const, protectedPaths: [] }];
+    const { text } = roundMessage({
+      ...{ nonce: "n1", history: [], question: "How?", feedback: null, answers: [], contexts },
+    });
+    expect(text.indexOf("- `/contexts/site`")).toBeGreaterThan(0);
+    expect(text.indexOf("- `/contexts/site`")).toBeLessThan(text.indexOf("<<<n1 ORIGINAL"));
   });
 
   it("do not read about files and commands that they do not have", () => {
     expect(coordinationSystem(plain)).not.toContain("/workspace");
-    expect(coordinationSystem({ ...plain, files: { shell: false, contexts: [] } })).not.toContain(
-      "run_command",
-    );
+    expect(coordinationSystem({ ...plain, files: { shell: false } })).not.toContain("run_command");
   });
 
   it("read in a presentation whether the files are those of the chosen answer", () => {
     const presents = (afterCoordination: boolean) =>
-      presentationSystem({ systemMessage: null, persona: null, afterCoordination, files });
+      presentationSystem({ systemMessage: null, afterCoordination, files });
     expect(presents(true)).toContain("holds the files of the answer that was chosen");
     expect(presents(false)).not.toContain("/peers");
   });
@@ -253,7 +269,6 @@ it.each([true, false])(
   (afterCoordination) => {
     const system = presentationSystem({
       systemMessage: null,
-      persona: null,
       afterCoordination,
       files: null,
     });

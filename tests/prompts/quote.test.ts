@@ -2,11 +2,13 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { roundMessage } from "../../src/prompts/coordination-user";
 import { judgementMessage, presentationMessage } from "../../src/prompts/presentation";
+import type { FirstMessage } from "../../src/prompts/history";
 import { personasMessage } from "../../src/prompts/personas";
 import { quote, quotedBlock } from "../../src/prompts/quote";
 import { updateMessage } from "../../src/prompts/newer-answers";
 import { outline, readBlocks } from "../agents/blocks";
 import { cpuMs } from "../fakes/cpu-time";
+import { wholeText } from "./whole-text";
 
 const NONCE = "k7f3";
 
@@ -88,11 +90,11 @@ const feedback = fc.record({
   executedTools: fc.array(hostileText, { minLength: 1, maxLength: 2 }),
 });
 const turnsOf = (turns: unknown[]) =>
-  turns.length === 0 ? [] : [["HISTORY", "EARLIER MESSAGE 1", "REPLY TO EARLIER MESSAGE 1"]];
+  turns.length === 0 ? [] : [["HISTORY 1", "EARLIER MESSAGE 1", "REPLY TO EARLIER MESSAGE 1"]];
 const FEEDBACK = ["FEEDBACK", "REASON", "INSTRUCTIONS", "REJECTED REPLY", "EXECUTED TOOLS"];
 
 describe("no quoted text can forge or close a block", () => {
-  const titles = (message: string) => outline(readBlocks(message, NONCE));
+  const titles = (message: FirstMessage) => outline(readBlocks(wholeText(message), NONCE));
 
   it("in the message of a round", () => {
     fc.assert(
@@ -125,7 +127,7 @@ describe("no quoted text can forge or close a block", () => {
     fc.assert(
       fc.property(fc.array(answer, { minLength: 1, maxLength: 3 }), (answers) => {
         const answerTitles = answers.map(({ alias }) => `ANSWER ${alias}`);
-        expect(titles(updateMessage(NONCE, "working", answers))).toEqual([
+        expect(outline(readBlocks(updateMessage(NONCE, "working", answers), NONCE))).toEqual([
           ["NEW ANSWERS", ...answerTitles],
         ]);
       }),

@@ -4,7 +4,7 @@ import type { RepeatTurn, StartTurn } from "../session-api";
 
 /**
  * The request as a session may store it: with sealed keys, and with the question of the turn that
- * it repeats. `null` if there is no such turn.
+ * it repeats. `null` if there is no such turn, or if it only summarises.
  */
 export function acceptedTurn(
   requested: StartTurn | RepeatTurn,
@@ -17,7 +17,7 @@ export function acceptedTurn(
 /** The contexts are named also if the turn had none, because the turn before it may have some. */
 function repeatedTurn(log: SessionLog, { repeats, ...request }: RepeatTurn): StartTurn | null {
   const repeated = startOfTurn(log, repeats);
-  if (!repeated) return null;
+  if (!repeated || repeated.kind === "compact") return null;
   const { question, parent_turn: parentTurn, attachments = [], grants = [], overrides } = repeated;
   return {
     ...request,

@@ -7,6 +7,7 @@ import {
 import type { Team } from "../../../src/config/team";
 import { Mutex } from "../../../src/async/mutex";
 import {
+  type HistoryFacts,
   mayStart,
   parentOfNext,
   priceRefusal,
@@ -19,11 +20,14 @@ import { contextServices } from "../../shared/context-services";
 import type { Relays } from "../calls/relays";
 import { TeamKeys } from "../calls/team-keys";
 import { attachmentStore, type Session, type SessionMeta } from "../load-session";
-import type { StartedTurn, StartRefusal, StartTurn } from "../session-api";
+import type { StartCompact, StartedTurn, StartRefusal, StartTurn } from "../session-api";
+import { startCompact } from "./compact-turn";
+import { isParent } from "./parents";
 import { TenantLink } from "./tenant-link";
 import { baseOf, type TurnTeam, teamOfTurn } from "./turn-team";
 import { startOfContexts } from "./start-states";
 import { pinnedContexts } from "./turn-contexts";
+import { halvingsAfter, measureTurn } from "./turn-length";
 import type { TurnStart } from "../files/context-states";
 import { startOfTurn } from "../log/session-log";
 import type { Sql } from "../object-storage";
@@ -63,7 +67,10 @@ type GrantedTurn = StartTurn & {
   start: TurnStart;
   grants: readonly RequestGrant[];
   grantedWorkspaces: readonly GrantedWorkspace[];
+  /** Sizes of the turns that the turn continues; `null` if there are none. */
+  history: HistoryFacts | null;
 };
+
 type TurnGrant = {
   turn: GrantedTurn;
   parent: number | null;
@@ -150,6 +157,7 @@ export class Admission {
     const parent = parentOfNext(coordinator.state, turn.parentTurn);
     const refusal = turnRefusal(coordinator.state, { parentTurn: parent });
     if (refusal) return refusal;
+    if (!isParent(session, parent)) return { ok: false, code: "turn_not_found" };
     const number = coordinator.state.turns + 1;
     const chosen = await teamOfTurn(baseOf(session.teams, turn, parent), turn.overrides);
     if (!chosen.ok) return chosen;
@@ -180,6 +188,22 @@ export class Admission {
   }
 
   /**
+   * Starts a turn that only summarises the conversation until the head. Idempotent per `startId`.
+   */
+  async compact(session: Session, turn: StartCompact): Promise<StartedTurn | StartRefusal> {
+    const { env, isErased } = this.#options;
+    const release = await this.#mutex.acquire();
+    try {
+      const noteStart = (number: number) => this.#noteStart(turn, number);
+      return (
+        this.#startedAs(turn) ?? (await startCompact(session, turn, { env, isErased, noteStart }))
+      );
+    } finally {
+      release();
+    }
+  }
+
+  /**
    * Pins the turn's contexts, reserves its place and budget with the tenant, and stores its
    * attachments for its calls. Returns the granted turn, or why the turn may not start.
    */
@@ -189,6 +213,13 @@ export class Admission {
     relays.prepare();
     const { chosen } = requestedTurn;
     const team = withGrants(chosen.team, grants);
+    const past = current();
+    const length = measureTurn(env, {
+      ...{ team, question: turn.question, attached, sessionId },
+      entries: past?.queries.history(parent) ?? [],
+      halvings: past ? halvingsAfter(past.log) : 0,
+    });
+    if (!length.ok) return length;
     const pinned = await pinnedContexts(
       contextServices(env).pins,
       { tenant, session: sessionId, turn: number },
@@ -197,7 +228,7 @@ export class Admission {
     if (!pinned.ok) return pinned;
     const started = await this.#startOf(requestedTurn, pinned);
     if (!started.ok) return started;
-    const history = () => current()?.queries.history(parent) ?? [];
+    const history = () => length.shown;
     const granted = await link.ask(number, { turn, team, attached, history });
     if (!granted.ok) waitUntil(pinned.release());
     if (!granted.ok) return granted;
@@ -212,7 +243,7 @@ export class Admission {
       ok: true,
       turn: {
         ...{ ...turn, budget: { ...turn.budget, ...costCap } },
-        ...{ contexts: pinned.contexts, start: started.start, grants },
+        ...{ contexts: pinned.contexts, start: started.start, grants, history: length.history },
         grantedWorkspaces: grants.length > 0 ? grantedWorkspaces(chosen.team, team) : [],
       },
     } as const;
@@ -290,7 +321,8 @@ export class Admission {
     { coordinator, workspaces, teams }: Session,
     { turn, parent, attached, chosen }: TurnGrant,
   ): StartedTurn {
-    const { question, budget, timeoutMs, contexts, grants, grantedWorkspaces, overrides } = turn;
+    const { question, budget, timeoutMs, contexts, grants, grantedWorkspaces, overrides, history } =
+      turn;
     const { base, overriddenAgents, warnings } = chosen;
     const number = coordinator.state.turns + 1;
     // No `await` until the turn is stored, so the platform stores all writes or none.
@@ -307,19 +339,20 @@ export class Admission {
       contexts,
       grants: [...grants],
       grantedWorkspaces,
+      history,
       ...(overrides && { overrides, overriddenAgents }),
       ...(turn.queueId !== undefined && { queueId: turn.queueId }),
     });
-    if (turn.startId !== undefined) {
-      this.#options.sql.exec(
-        "INSERT INTO starts (id, turn) VALUES (?, ?)",
-        turn.startId,
-        coordinator.state.turns,
-      );
-    }
+    this.#noteStart(turn, coordinator.state.turns);
     return {
       ...{ ok: true, turn: coordinator.state.turns },
       ...(warnings.length > 0 && { warnings }),
     };
+  }
+
+  /** Records the turn that a start with an id has started. */
+  #noteStart({ startId }: Pick<StartTurn, "startId">, turn: number): void {
+    if (startId === undefined) return;
+    this.#options.sql.exec("INSERT INTO starts (id, turn) VALUES (?, ?)", startId, turn);
   }
 }

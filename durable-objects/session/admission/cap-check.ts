@@ -8,21 +8,17 @@ import {
   capTooSmall,
 } from "../../../src/coordination";
 import { withAudioPricing } from "../../../src/coordination/budget/audio-pricing";
-import type { EarlierTurn } from "../../../src/prompts/task";
-import { hasJavascript } from "../../../src/tools/javascript";
-import { readsToolResults } from "../../../src/tools/files";
-import { Mutex } from "../../../src/async/mutex";
-import { Containers } from "../tools/containers";
+import type { HistoryEntry } from "../../../src/prompts/history";
 import type { Env } from "../../../src/env";
 import type { StartTurn } from "../session-api";
-import { toolboxOf } from "../tools/toolbox";
+import { ownToolsOf } from "./own-tools";
 
 type CapCheck = {
   turn: StartTurn;
   team: Team;
   attached: QuestionAttachments | null;
   /** Returns the earlier turns; called only if the turn has a limit. */
-  history: () => readonly EarlierTurn[];
+  history: () => readonly HistoryEntry[];
   sessionId: string;
 };
 
@@ -36,34 +32,11 @@ export function capRefusal(
 ): ({ ok: false } & CapTooSmall) | null {
   const { budget, question } = turn;
   if (budget.max_cost_usd === undefined && budget.max_tokens === undefined) return null;
-  const containers = new Containers({
-    sandboxes: env.SANDBOX,
-    place: commandsOf(env),
-    session: sessionId,
-    teams: { current: () => team, all: () => [team] },
-  });
-  const toolsOf = (index: number) => {
-    const agent = team.agents[index];
-    const rules = team.rules.agents[index]?.tools ?? [];
-    const javascript = hasJavascript(rules) ? { runner: null, mutex: new Mutex() } : null;
-    const dependencies = {
-      secretOf: async () => undefined,
-      shared: {},
-      runner: () => containers.runnerOf(index),
-    };
-    return agent
-      ? toolboxOf(agent, {
-          ...dependencies,
-          javascript,
-          readsResults: readsToolResults(rules),
-        }).map(({ spec }) => spec)
-      : [];
-  };
   const refusal = capTooSmall({
     rules: withAudioPricing(team.rules, attached?.attachments ?? []),
     budget,
     calls: firstCalls({
-      ...{ team, question, attached, toolsOf },
+      ...{ team, question, attached, toolsOf: ownToolsOf(env, team, sessionId) },
       history: history(),
       commandPlace: commandsOf(env),
     }),

@@ -4,6 +4,8 @@ import type { AttachmentStore } from "./attachments";
 import type { SessionParts } from "../compose";
 import { startOfTurn } from "../log/session-log";
 import type { TurnTeams } from "../turn-teams";
+import { isParent } from "./parents";
+import { unreadHistory } from "./turn-length";
 import { baseOf, teamOfTurn } from "./turn-team";
 import { refusalText } from "../queue/refusal-texts";
 import type { StartRefusal, StartTurn } from "../session-api";
@@ -21,8 +23,10 @@ export async function failQueuedTurn(
 ): Promise<void> {
   const { coordinator, teams, log, queries, queueStore, workspaces } = session;
   const { state } = coordinator;
-  const isKnown = (turn.parentTurn ?? 0) <= state.turns;
-  const parent = parentOfNext(state, isKnown ? turn.parentTurn : undefined);
+  const parent = parentOfNext(
+    state,
+    isParent(session, turn.parentTurn) ? turn.parentTurn : undefined,
+  );
   const base = baseOf(teams, turn, parent);
   // Overrides that do not fit the team are left out of the failed turn.
   const chosen = await teamOfTurn(base, turn.overrides);
@@ -48,6 +52,7 @@ export async function failQueuedTurn(
     }),
     attached: accepted.ok ? accepted.attached : null,
     parentTurn: parent,
+    history: unreadHistory(log),
     // Its own grants were not given, so that the turns after it do not inherit them.
     grants: [...(start?.grants ?? [])],
     refused: { code: refusal.code, message: refusalText(refusal) },

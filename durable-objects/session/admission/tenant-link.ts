@@ -4,7 +4,7 @@ import { minCallUsd } from "../../../src/coordination/budget/budget";
 import { byteLength } from "../../../src/coordination/byte-length";
 import { withAudioPricing } from "../../../src/coordination/budget/audio-pricing";
 import type { QuestionAttachments } from "../../../src/coordination/state";
-import type { EarlierTurn } from "../../../src/prompts/task";
+import type { HistoryEntry } from "../../../src/prompts/history";
 import { unpricedAgents } from "../../../src/protocol/team";
 import type { QuotaDecision } from "../../../src/tenancy/quota";
 import { capRefusal } from "./cap-check";
@@ -27,7 +27,7 @@ type RequestedTurn = {
   turn: StartTurn;
   team: Team;
   attached: QuestionAttachments | null;
-  history: () => readonly EarlierTurn[];
+  history: () => readonly HistoryEntry[];
 };
 
 /** A session's connection to its tenant's object. */

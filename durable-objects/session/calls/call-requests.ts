@@ -1,6 +1,8 @@
+import { createHash } from "node:crypto";
 import { toParts } from "../../../src/agents/attached";
 import { callIdsIn } from "../../../src/agents/compaction";
 import { inputBound } from "../../../src/agents/input-bound";
+import { withoutNonce } from "../../../src/agents/safe-tools";
 import type { Team, TeamAgent } from "../../../src/config/team";
 import {
   agentAt,
@@ -62,7 +64,7 @@ export class CallRequests {
   }
 
   /** The parts of a call's request, before the rules have granted the call. */
-  parts(turn: TurnState, { agent, round }: ModelCallEffect): UngrantedParts {
+  parts(turn: TurnState, { agent, round, purpose }: ModelCallEffect): UngrantedParts {
     const place = { turn: turn.number, attempt: turn.attempt.number, agent, round };
     const state = agentAt(turn.attempt, agent);
     const rules = turn.rules.agents[agent];
@@ -72,22 +74,31 @@ export class CallRequests {
       aliases: turn.aliases,
       offers: offersOf(turn, state),
       mayResearch: rules !== undefined && state.round !== null && mayResearch(rules, state.round),
-      ownTools: this.#options.specsOf(agent),
+      ownTools: withoutNonce(
+        this.#options.nonce(turn, agent),
+        purpose === "summary" ? [] : this.#options.specsOf(agent),
+      ),
     };
   }
 
   /** An upper bound of the tokens of the request with its attachments. */
-  inputTokens(turn: TurnState, parts: UngrantedParts): number {
-    return inputBound(largestRequest(parts), parts.records) + (turn.attached?.tokens ?? 0);
+  inputTokens(
+    turn: TurnState,
+    { purpose }: Pick<ModelCallEffect, "purpose">,
+    parts: UngrantedParts,
+  ): number {
+    const attached = purpose === "summary" ? 0 : (turn.attached?.tokens ?? 0);
+    return inputBound(largestRequest(parts), parts.records) + attached;
   }
 
   /** The request of a call that the rules have granted. */
   granted({ turn, effect, started }: StartedCall, parts: UngrantedParts): PreparedRequest {
     const toRequest = (requestParts: UngrantedParts) =>
       grantedRequest(requestParts, started, isCapped(turn, requestParts.agent));
-    const { sent, ...attached } = this.#attachedTo(turn, effect.agent);
+    const { sent, ...attached } = this.#attachedTo(turn, effect);
+    const cacheKey = cacheKeyOf(this.#options.nonce(turn, effect.agent));
     const releasable = releasableRequest(
-      { ...toRequest(parts), ...attached },
+      { ...toRequest(parts), ...attached, cacheKey },
       () => toRequest(this.parts(turn, effect)).messages,
     );
     return { releasable, sent, takenIds: callIdsIn(parts.records) };
@@ -121,11 +132,21 @@ export class CallRequests {
     return { releasable, sent: () => undefined, takenIds: callIdsIn(parts.records) };
   }
 
-  #attachedTo({ number, attempt, attached }: TurnState, agent: number): AttachedRequest {
-    const nonce = () => this.#options.nonce(number, attempt.number, agent);
-    return this.#attached.for(nonce, attached?.attachments ?? []);
+  /** The attachments of the question. A summary of earlier turns does not need them. */
+  #attachedTo(
+    turn: TurnState,
+    { agent, purpose }: Pick<ModelCallEffect, "agent" | "purpose">,
+  ): AttachedRequest {
+    // The request may be built long after this, so it keeps the nonce and not the turn.
+    const nonce = this.#options.nonce(turn, agent);
+    const { attachments = [] } = purpose === "summary" ? {} : (turn.attached ?? {});
+    return this.#attached.for(nonce, attachments);
   }
 }
+
+/** The key of an agent's prompt caches, from which its nonce cannot be computed. */
+const cacheKeyOf = (nonce: string): string =>
+  createHash("sha256").update(nonce).digest("hex").slice(0, 32);
 
 /**
  * Whether the output limit is sent. It is sent only if a config or a budget sets one, because the
@@ -180,13 +201,13 @@ export class AttachedParts {
   }
 
   /** The attachments of one request. `nonce` marks the blocks in the messages of its agent. */
-  for(nonce: () => string, attachments: readonly Attachment[]): AttachedRequest {
+  for(nonce: string, attachments: readonly Attachment[]): AttachedRequest {
     if (attachments.length === 0) return { sent: () => undefined };
     let release: Release = () => undefined;
     return {
       attached: async (signal) => {
         release = await this.#slot.acquire(signal, null);
-        return toParts(nonce(), attachments, this.#read);
+        return toParts(nonce, attachments, this.#read);
       },
       sent: () => release(),
     };

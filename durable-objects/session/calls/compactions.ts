@@ -68,7 +68,7 @@ export class Compactions {
     const room = this.#spaceOf(turn, effect.agent);
     const { system, user } = toSummaryRequest(records, plan, {
       ...room,
-      nonce: this.#nonce(turn, effect.agent),
+      nonce: this.#options.nonce(turn, effect.agent),
     });
     const { model, params } = agent.backend;
     return {
@@ -114,7 +114,11 @@ export class Compactions {
     };
     const isWithheld = reply.stopReason === "content_filter" || reply.stopReason === "refusal";
     if (!turn || isWithheld || reply.text.trim() === "") return { result, payload: {} };
-    const { record, dropped } = toSummary(plan, this.#nonce(turn, effect.agent), reply.text);
+    const { record, dropped } = toSummary(
+      plan,
+      this.#options.nonce(turn, effect.agent),
+      reply.text,
+    );
     return {
       result: { ...result, dropped },
       payload: { summary: { agent: effect.agent, record } },
@@ -125,9 +129,5 @@ export class Compactions {
     const contextWindow = turn.rules.agents[agent]?.context_window ?? 0;
     const refused = agentAt(turn.attempt, agent).round?.call.tooLong === true;
     return { contextWindow, calibration: this.#options.calibrationOf(agent), refused };
-  }
-
-  #nonce(turn: TurnState, agent: number): string {
-    return this.#options.nonce(turn.number, turn.attempt.number, agent);
   }
 }

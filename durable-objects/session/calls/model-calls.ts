@@ -121,7 +121,8 @@ export class ModelCalls implements Performer {
     if (!turn || !agent.backend.rates || !foundKey?.ok) return null;
     const parts = this.#requests.parts(turn, effect);
     const request = largestRequest(parts);
-    const { attachments = [], tokens: maxAttachmentTokens = 0 } = turn.attached ?? {};
+    const attached = effect.purpose === "summary" ? null : turn.attached;
+    const { attachments = [], tokens: maxAttachmentTokens = 0 } = attached ?? {};
     const attachmentTokens = expectedAttachmentTokens(agent.backend.model, attachments);
     const tokens =
       expectedTokens(request, this.#calibrations().of(effect.agent)) + attachmentTokens;
@@ -145,7 +146,7 @@ export class ModelCalls implements Performer {
     if (!turn) return null;
     this.#renewProbes(turn.number);
     const parts = this.#requests.parts(turn, effect);
-    const inputTokens = this.#requests.inputTokens(turn, parts);
+    const inputTokens = this.#requests.inputTokens(turn, effect, parts);
     const compaction = this.#compactions.prepare(turn, { effect, ...parts });
     const compactionTokens = compaction && { compactionTokens: compaction.inputTokens };
     const facts = this.#session.handle({
@@ -225,7 +226,10 @@ export class ModelCalls implements Performer {
     const performed = await this.#replies.stream(
       call,
       sending,
-      this.#replies.listeners(call, { streamed, takenIds }),
+      // A summary is part of no answer: its event shows it when it is complete.
+      effect.purpose === "summary"
+        ? { onDelta: () => {} }
+        : this.#replies.listeners(call, { streamed, takenIds }),
     );
     if (performed.type === "failed")
       return () => this.#outcomes.failedAfter(effect, performed.failure, streamed.text);

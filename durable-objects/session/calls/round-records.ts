@@ -23,8 +23,12 @@ type Options = {
 /** Renders the records that a decision adds to the agents' conversations. Writes nothing. */
 export class RoundRecords {
   readonly #options: Options;
-  /** The history of the latest turn that was rendered. */
-  #cachedHistory: { turn: number; history: RenderInput["history"] } | null = null;
+  /** The history of the latest turn that was rendered, with the summary that was stored then. */
+  #cachedHistory: {
+    turn: number;
+    summary: number | null;
+    history: RenderInput["history"];
+  } | null = null;
 
   constructor(options: Options) {
     this.#options = options;
@@ -36,11 +40,10 @@ export class RoundRecords {
     if (!first) return [];
     const { teams, nonce, commandPlace = "service" } = this.#options;
     const events = eventsOf(steps);
-    const turn = events.at(-1)?.turn ?? 0;
     return renderRecords({
       ...{ steps, commandPlace },
       team: teams.current(),
-      nonce: (agent, attempt) => nonce(turn, attempt, agent),
+      nonce,
       history: events.some(({ type }) => type.endsWith("started"))
         ? this.#history(first.before, events)
         : [],
@@ -65,14 +68,20 @@ export class RoundRecords {
     return { agent, ...plannedCalls(log, calls, { turn, attempt, agent, id }) };
   }
 
-  /** The earlier turns of the conversation. They never change, so they are read once per turn. */
+  /**
+   * The earlier turns of the conversation. They change only with a new summary, so they are read
+   * again only then.
+   */
   #history(before: SessionState, events: readonly SessionEvent[]): RenderInput["history"] {
     const { log, queries } = this.#options;
     const started = events.find((event) => event.type === "turn.started");
     const number = started?.turn ?? runningTurn(before)?.number ?? 0;
-    if (this.#cachedHistory?.turn === number) return this.#cachedHistory.history;
+    const summary = runningTurn(before)?.history?.summary ?? null;
+    const cached = this.#cachedHistory;
+    if (cached?.turn === number && cached.summary === summary) return cached.history;
     const parent = started ? started.parent_turn : (log.turn(number)?.parent ?? null);
-    this.#cachedHistory = { turn: number, history: queries.history(parent) };
-    return this.#cachedHistory.history;
+    const history = queries.history(parent);
+    this.#cachedHistory = { turn: number, summary, history };
+    return history;
   }
 }

@@ -97,10 +97,12 @@ export class Journal {
       const deltas = this.#appendDeltas(at);
       const eventRows = log.append(entry.rows);
       for (const [nth, event] of entry.events.entries()) {
+        const seq = eventRows[nth]?.seq ?? 0;
         if (event.type === "turn.started") {
           const end = eventRows.find(({ turn, type }) => turn === event.turn && isTerminal(type));
-          log.placeTurn(event.turn, event.parent_turn, eventRows[nth]?.seq ?? 0, end);
+          log.placeTurn(event.turn, event.parent_turn, seq, end);
         }
+        if (event.type === "history.summarised") log.placeSummary(event.turns.at(-1) ?? 0, seq);
       }
       calls.append(entry.events.at(-1)?.turn ?? 0, entry.records);
       entry.writeFiles?.();

@@ -159,13 +159,36 @@ export class SessionLog {
     return this.#latest;
   }
 
-  /** The turn to which the user moved the head after the latest turn; `null` if they did not. */
+  /** The head if it is not the latest turn, before an open turn; else `null`. */
   movedHead(): number | null {
     const [latest] = this.#places("ORDER BY turn DESC LIMIT 1");
     if (!latest || latest.lastSeq === null) return null;
     const query =
       "SELECT body ->> 'head' AS head FROM events WHERE seq > ? AND type = 'head.moved' ORDER BY seq DESC LIMIT 1";
-    return this.#sql.exec<{ head: number }>(query, latest.lastSeq).toArray()[0]?.head ?? null;
+    const [moved] = this.#sql.exec<{ head: number }>(query, latest.lastSeq).toArray();
+    return moved?.head ?? (this.isCompact(latest.turn) ? latest.parent : null);
+  }
+
+  /**
+   * Records the event with a summary of the turn `through` and of all turns that this one
+   * continues. To be called in the transaction of the event. The first summary stays.
+   */
+  placeSummary(through: number, seq: number): void {
+    this.#sql.exec("INSERT OR IGNORE INTO summaries (through, seq) VALUES (?, ?)", through, seq);
+  }
+
+  /** The row of the summary whose last turn is `through`; `null` if there is none. */
+  summary(through: number): LogRow | null {
+    const query =
+      "SELECT seq, turn, attempt, agent, type, at, body FROM events WHERE seq = (SELECT seq FROM summaries WHERE through = ?)";
+    return this.#sql.exec<LogRow>(query, through).toArray()[0] ?? null;
+  }
+
+  /** Whether a turn only summarises the turns before it. It has no place in the conversation. */
+  isCompact(turn: number): boolean {
+    const query =
+      "SELECT body ->> 'kind' AS kind FROM events WHERE seq = (SELECT first_seq FROM turns WHERE turn = ?)";
+    return this.#sql.exec<{ kind: string | null }>(query, turn).toArray()[0]?.kind === "compact";
   }
 
   /** When the latest turn ended, unix ms; `null` while it runs, 0 before the first. */
@@ -177,6 +200,7 @@ export class SessionLog {
   completedWith(turn: number): number | null {
     const query =
       "SELECT attempt FROM events WHERE seq = (SELECT last_seq FROM turns WHERE turn = ?) AND type = 'turn.completed'";
+    if (this.isCompact(turn)) return null;
     return this.#sql.exec<{ attempt: number | null }>(query, turn).toArray()[0]?.attempt ?? null;
   }
 

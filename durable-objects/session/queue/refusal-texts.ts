@@ -30,6 +30,8 @@ export function refusalText(refusal: StartRefusal): string {
       return `The price of ${refusal.agents.join(", ")} is not known, so a cost limit is not possible. Ask again without it, or with other models.`;
     case "budget_too_small":
       return `The budget of the turn is below the cost of a first call. Ask again with budget.${refusal.capped} of at least ${refusal.enough}.`;
+    case "question_too_long":
+      return `The question has about ${refusal.tokens} tokens; the largest window of the team has ${refusal.window}. Ask again with a shorter question, or attach less.`;
     case "storage_exceeded":
       return "The storage of the tenant is full. Erase sessions or contexts, then ask again.";
     case "overrides_invalid":

@@ -7,6 +7,7 @@ import {
   runningTurn,
 } from "../../../src/coordination";
 import type { AttachmentStore } from "../admission/attachments";
+import { isParent } from "../admission/parents";
 import type { Engine } from "../../../src/engine/engine";
 import type { SessionParts } from "../compose";
 import type {
@@ -99,11 +100,10 @@ export class TurnRequests<Session extends RunningSession> {
     id: string,
   ): Promise<QueuedStart | StartedTurn | StartRefusal> {
     const { attachmentsOf, isErased } = this.#options;
-    const { coordinator, queries, queueStore } = session;
+    const { queries, queueStore } = session;
     const { turn } = request;
     const wanted = turn.attachments ?? [];
-    if ((turn.parentTurn ?? 0) > coordinator.state.turns)
-      return { ok: false, code: "turn_not_found" };
+    if (!isParent(session, turn.parentTurn)) return { ok: false, code: "turn_not_found" };
     const found = findAttachments(wanted, () => [
       ...queries.attachments(),
       ...queueStore.attachments(),
@@ -122,6 +122,15 @@ export class TurnRequests<Session extends RunningSession> {
     }
     return insert(session, { ...request, turn: { ...turn, attachments } }, id);
   }
+}
+
+/** Why a busy session refuses a request that does not wait; `null` if it is not busy. */
+export function busyRefusal({
+  coordinator: { state },
+  queueStore,
+}: Pick<SessionParts, "coordinator" | "queueStore">): StartRefusal | null {
+  const placement = placeRequest(queueStore.queue(), "reject", runningTurn(state) !== null);
+  return placement.type === "refuse" ? toRefusal(placement, state.turns) : null;
 }
 
 /** `latest`: number of the latest turn. */

@@ -34,6 +34,8 @@ const KINDS_OF_EVENTS: Readonly<
 > = {
   "session.created": "story",
   "head.moved": "again",
+  "history.summarised": "conversed",
+  "history.cut": "speechless",
   "attempt.started": "story",
   "round.started": "mixed",
   "call.started": "story",

@@ -40,6 +40,8 @@ export type Kind = {
   /** A token cap that is tight enough to have an effect. */
   maxTokens?: number;
   userAction?: UserAction;
+  /** Characters that each question has in addition, so that its turn is long. Omitted: none. */
+  padding?: number;
   /** How its last turn may end. */
   ends: readonly ("turn.completed" | "turn.failed" | "turn.cancelled")[];
   /** What must settle its last attempt. Omitted: anything. */
@@ -105,6 +107,9 @@ const withSearch: AgentMaker = (providers) => ({
 type AgentMaker = (providers: RunServers) => Agent;
 const teamOf = (makers: readonly AgentMaker[]) => (providers: RunServers) =>
   makers.map((makeAgent) => makeAgent(providers));
+
+/** More than the history of a model of unknown size may have. */
+const LONG_QUESTION = 160_000;
 
 export const KINDS = {
   story: { agents: teamOf(story), ends: ["turn.completed"], answer: FINAL },
@@ -177,6 +182,24 @@ export const KINDS = {
   again: {
     agents: teamOf([chat("one", "quick"), chat("two", "quick")]),
     userAction: "further turns",
+    ends: ["turn.completed"],
+    answer: YES,
+  },
+  /** Its later turns need a summary of the first one, whose question is too long for them. */
+  conversed: {
+    agents: teamOf([chat("one", "quick"), chat("two", "quick")]),
+    userAction: "further turns",
+    padding: LONG_QUESTION,
+    isOnlyByName: true,
+    ends: ["turn.completed"],
+    answer: YES,
+  },
+  /** Its first agent cannot summarise. */
+  speechless: {
+    agents: teamOf([chat("one", "speechless"), chat("two", "quick")]),
+    userAction: "further turns",
+    padding: LONG_QUESTION,
+    isOnlyByName: true,
     ends: ["turn.completed"],
     answer: YES,
   },

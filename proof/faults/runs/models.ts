@@ -104,6 +104,10 @@ const searcher = byStage({
     citations: [{ url: "https://example.com/water", title: "Water" }],
   }),
 });
+/** Its summaries of earlier turns fail. */
+const speechless: Script = (situation) =>
+  situation.stage === "summary" ? alwaysFails(400)(situation) : quick(situation);
+
 /** Its conversation exceeds the model's context twice. */
 const lengthy = refusesOver(12_000, worksAtLength({ steps: 6, size: 8_000, answer: "At 100 °C." }));
 
@@ -151,6 +155,7 @@ export const MODELS: Readonly<Record<string, Script>> = {
   ...Object.fromEntries(STORY_AGENTS.map(({ id }) => [`unpriced-${id}`, storyAt(SPEED)[id]])),
   rejecting,
   quick: paced({ ttftMs: 80, tokensPerSecond: 100 }, quick),
+  speechless: paced({ ttftMs: 80, tokensPerSecond: 100 }, speechless),
   late,
   refused: paced({ ttftMs: 30 }, alwaysFails(401)),
   mute: hangs("headers"),

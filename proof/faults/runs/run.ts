@@ -275,6 +275,10 @@ export class Run {
       await this.#options.client.ask(sessionPath(this.session), { method: "DELETE" });
   }
 
+  get #padding(): string {
+    return " and so on".repeat((this.kind.padding ?? 0) / 10);
+  }
+
   #startRequest() {
     const { agents, config = {} } = this.kind;
     const { providers } = this.#options;
@@ -292,7 +296,7 @@ export class Run {
     };
     const budgetSetting = Object.keys(budget).length > 0 ? { budget } : {};
     return {
-      question: `When does water boil? ${this.mark}`,
+      question: `When does water boil? ${this.mark}${this.#padding}`,
       config: { agents: team, ...config },
       ...budgetSetting,
     };
@@ -359,7 +363,7 @@ export class Run {
   async #ask(turn: number, question: string): Promise<void> {
     const { client } = this.#options;
     const path = `${sessionPath(this.session)}/turns`;
-    const body = { question: `${question} ${this.mark}` };
+    const body = { question: `${question} ${this.mark}${this.#padding}` };
     const asked = await client.ask(path, { method: "POST", body, key: `${this.mark} ${turn}` });
     if (asked.status !== 202)
       throw new Error(`turn ${turn} was answered ${asked.status}: ${asked.body}`);

@@ -9,6 +9,7 @@ import { RULES } from "./rules";
 import { SETTLING } from "./settling";
 import { SHOWING } from "./showing";
 import { REPLACING } from "./replacing";
+import { SUMMARISING } from "./summarising";
 import { TEAMS } from "./teams";
 import { TRYING } from "./trying";
 import { VOTING } from "./voting";
@@ -30,4 +31,5 @@ export const CORRUPTIONS: readonly Row[] = [
   ...REPLACING,
   ...TEAMS,
   ...QUEUEING,
+  ...SUMMARISING,
 ];

@@ -57,6 +57,9 @@ const ADDITIONS: readonly (readonly [share: number, habits: readonly Habit[]])[]
   [0.07, ["teams", "branches", "tools"]],
   [0.06, ["queue"]],
   [0.06, ["queue", "tools"]],
+  [0.08, ["branches", "summaries"]],
+  [0.08, ["branches", "summaries", "tools"]],
+  [0.04, ["branches", "summaries", "teams", "tools"]],
 ];
 
 /**
@@ -268,7 +271,9 @@ function drawAgentRules(index: number, { chance, has }: Draw): AgentRules {
       ? chance.int(6_000, 20_000)
       : has("long_results")
         ? chance.int(10_000, 16_000)
-        : 200_000,
+        : has("summaries")
+          ? SUMMARISING_WINDOW
+          : 200_000,
     max_output_tokens: chance.pick([1_000, 4_096, 16_000]),
     price: { input: chance.int(1, 30) / 10, cached_input: 0.1, output: chance.int(5, 150) / 10 },
     forces_tools: chance.is(0.6),
@@ -276,6 +281,9 @@ function drawAgentRules(index: number, { chance, has }: Draw): AgentRules {
     ...toolRules(has),
   };
 }
+
+/** A window that some long questions with their answers exceed. */
+const SUMMARISING_WINDOW = 16_000;
 
 const drawBudget = (chance: Chance): Budget => ({
   ...(chance.is(0.6) ? { max_tokens: chance.latency(8_000, 300_000) } : {}),

@@ -33,15 +33,7 @@ export const HABITS = [
 ] as const;
 /** Additional habits, which only a small share of the runs has. */
 const RARE_HABITS = [
-  ...([
-    "long_results",
-    "served",
-    "rated",
-    "hosted",
-    "projects",
-    "branches",
-    "teams",
-    "queue",
-  ] as const),
+  ...(["long_results", "served", "rated", "hosted", "projects"] as const),
+  ...(["branches", "teams", "queue", "summaries"] as const),
 ] as const;
 export type Habit = (typeof HABITS | typeof RARE_HABITS)[number];

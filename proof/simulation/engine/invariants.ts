@@ -23,7 +23,7 @@ import { i13Progress } from "./outside-progress";
 import { decisionsMatchReplies } from "./outside-replies";
 import { teamsOfTurns } from "./outside-teams";
 import { queueRuns } from "./outside-queue";
-import { headMoves, historiesOfTurns } from "./outside-tree";
+import { headMoves, historiesOfTurns, stableHistories } from "./outside-tree";
 import type { RunRecord } from "./run-record";
 
 /**
@@ -45,6 +45,7 @@ export const OUTSIDE: readonly (readonly [string, OutsideCheck])[] = [
   ["history", historiesOfTurns],
   ["teams", teamsOfTurns],
   ["queue", queueRuns],
+  ["prefix", stableHistories],
   ["I12", i12Settled],
   ["I13", i13Progress],
   ["I14", i14Slots],

@@ -35,6 +35,8 @@ type Speaker = {
  */
 export const markOf = (call: string): string =>
   `zq${call.replace("call_", "").replaceAll("_", "x")}zq`;
+/** Marks of questions and of answers. */
+const TURN_MARKS = /hq\d+hq|(?: final )?zq\d+x[\dx]+zq/g;
 export const MARK = /zq(\d+)x(\d+)x\d+x[\dx]+zq/g;
 
 /**
@@ -97,6 +99,8 @@ function replyTo(situation: Situation, speaker: Speaker): ModelReply {
   switch (situation.stage) {
     case "personas":
       return personas(situation, speaker);
+    case "summary":
+      return summary(situation, speaker);
     case "judgement":
       return judgement(speaker);
     case "presentation":
@@ -121,6 +125,13 @@ function personas({ asked }: Situation, { chance }: Speaker): ModelReply {
   if (chance.is(0.2)) return textReply("I would rather not.");
   const tool = asked.tools.find(({ name }) => name === "assign_personas");
   return callsReply(["assign_personas", madeUpArguments(tool?.parameters)]);
+}
+
+/** A summary keeps the marks of questions and answers, so that the checks find its turns. */
+function summary({ asked }: Situation, { chance }: Speaker): ModelReply {
+  if (chance.is(0.1)) return textReply(" ");
+  const text = asked.messages.map((message) => message.text).join("\n");
+  return textReply(`so far ${[...new Set(text.match(TURN_MARKS))].join(" ")}`);
 }
 
 function judgement({ chance, has }: Speaker): ModelReply {

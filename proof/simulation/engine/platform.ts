@@ -4,6 +4,7 @@ import {
   type SessionParts,
 } from "../../../durable-objects/session/compose";
 import { ModelCalls } from "../../../durable-objects/session/calls/model-calls";
+import { noncesOf } from "../../../durable-objects/session/nonces";
 import { createTables } from "../../../durable-objects/session/session-tables";
 import type { TurnPlace } from "../../../durable-objects/session/log/session-log";
 import { RateWaits } from "../../../durable-objects/session/calls/rate-waits";
@@ -252,8 +253,7 @@ export class Platform {
     const { storage } = platform;
     storage.transactionSync(() => createTables(storage.sql));
     const teams = new TurnTeams({ sql: storage.sql, session: setup.team });
-    const nonce = (turn: number, attempt: number, agent: number) =>
-      `n0nce${situation.seed.toString(36)}t${turn}a${attempt}g${agent}`;
+    const nonce = noncesOf(situation.seed.toString(36), 0);
     this.admission = admissionOf(this, this.#options);
     const parts = composeSession({
       platform,

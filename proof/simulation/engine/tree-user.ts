@@ -152,7 +152,9 @@ export class TreeUser {
 }
 
 /** The question of a turn. It contains a mark by which the checks find it in later prompts. */
-export const treeQuestion = (turn: number): string =>
-  `Which way leads through the hills? hq${turn}hq`;
+export const treeQuestion = (turn: number, isLong = false): string =>
+  `Which way leads through the hills? hq${turn}hq${isLong ? LONG : ""}`;
+/** Text that makes a question so long that two turns need a summary. */
+const LONG = " over the long ridge".repeat(500);
 /** A mark of a question. The number is the turn. */
 export const QUESTION_MARK = /hq(\d+)hq/g;

@@ -1,4 +1,6 @@
 import type { Chance } from "../../../simulated/chance";
+import { sizesOf } from "../../../src/agents/history";
+import type { HistoryFacts } from "../../../src/coordination";
 import type { PinnedContext } from "../../../src/protocol/events";
 import type { LiveSession, Platform } from "./platform";
 import { PROJECT_TURNS, ProjectUser } from "./project-user";
@@ -152,14 +154,16 @@ export class User {
 
   #start(session: LiveSession, turn: number, contexts: PinnedContext[] = []): void {
     const { team, budget, timeoutMs } = this.#setup;
+    const isLong = this.#situation.habits.includes("summaries");
     try {
       const parentTurn = this.#parentFor(session, turn);
       session.coordinator.handle({
         type: "turn_requested",
         rules: turn === 1 ? team.rules : null,
         ...this.teams?.begin(session.teams, { turn, parent: parentTurn }),
-        question: this.tree ? treeQuestion(turn) : "Which way leads through the hills?",
+        question: this.tree ? treeQuestion(turn, isLong) : "Which way leads through the hills?",
         parentTurn,
+        history: historyOf(session, parentTurn),
         budget,
         timeoutMs: this.tree?.planOf(turn).timeoutMs ?? timeoutMs,
         ...(contexts.length > 0 && { contexts }),
@@ -204,4 +208,10 @@ export class User {
       if (!confirmed) this.#cancel(times);
     });
   }
+}
+
+/** The sizes of the turns that a turn continues, as the service measures them. */
+function historyOf({ queries }: LiveSession, parent: number | null): HistoryFacts | null {
+  const entries = queries.history(parent);
+  return entries.length === 0 ? null : { ...sizesOf(entries), requestBytes: [], attachedTokens: 0 };
 }

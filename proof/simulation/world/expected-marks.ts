@@ -45,6 +45,8 @@ export const EXPECTED_MARKS: readonly string[] = [
     "turn.failed",
     "turn.cancelled",
     "head.moved",
+    "history.summarised",
+    "history.cut",
   ],
   ...["consensus", "deadline", "budget", "no_agents", "cancelled", "skipped"].map(
     (reason) => `ended by ${reason}`,
@@ -79,7 +81,7 @@ export const EXPECTED_MARKS: readonly string[] = [
   ...["stop", "tool_calls", "length", "content_filter", "refusal", "unknown"].map(
     (reason) => `stop ${reason}`,
   ),
-  ...["coordination", "presentation", "judgement", "personas"].map(
+  ...["coordination", "presentation", "judgement", "personas", "summary"].map(
     (purpose) => `call for ${purpose}`,
   ),
   ...[

@@ -53,6 +53,12 @@ function replyFor(drawing: Drawing, base: Reply): Reply {
       };
     case "personas":
       return { ...base, personas: drawPersonas(drawing) };
+    case "summary":
+      return {
+        ...base,
+        text: chance.is(0.9) ? drawText(chance) : " ",
+        stopReason: chance.weighted({ stop: 12, length: 1, unknown: 1 }),
+      };
   }
 }
 

@@ -34,6 +34,10 @@ export type Script = {
   budget?: Budget;
   timeoutMs?: number;
   cancelAfterMs?: number;
+  /** Number of turns, each of which continues the one before it. Omitted: 1. */
+  turns?: number;
+  /** The size of each turn in the histories of later turns. Omitted: a short turn. */
+  turnBytes?: number;
   /** Plays the steps in three turns; the user moves the head back before the third. */
   goesBack?: true;
   /** Further turns, each after the turn before it, with the team of its request. */

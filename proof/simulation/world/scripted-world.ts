@@ -1,5 +1,6 @@
 import type { Effect, Problem, Reply } from "../../../src/coordination";
 import type { Usage } from "../../../src/protocol/events";
+import { historyFacts } from "./history-facts";
 import type { AskedTeam, Script, Step } from "./script";
 import { Shell } from "./shell";
 import type { CallOutcome, CallContext, World } from "./world";
@@ -103,6 +104,9 @@ export function play(script: Script): Shell {
       rules: parentTurn === null ? script.rules : (team.rules ?? null),
       question: "Which way leads through the hills?",
       parentTurn,
+      history: historyFacts(shell.log, parentTurn, (_, what) =>
+        what === "summary" ? 5_000 : (script.turnBytes ?? 1_000),
+      ),
       budget: script.budget ?? {},
       timeoutMs: script.timeoutMs ?? null,
       ...queued,
@@ -112,6 +116,10 @@ export function play(script: Script): Shell {
   if (script.crashAfterMs !== undefined)
     shell.timeline.schedule(shell.now + script.crashAfterMs, () => shell.crash());
   shell.finish();
+  for (let turn = 2; turn <= (script.turns ?? 1); turn += 1) {
+    ask(turn - 1);
+    shell.finish();
+  }
   for (const [nth, team] of (script.then ?? []).entries()) {
     ask(nth + 1, { team });
     shell.finish();

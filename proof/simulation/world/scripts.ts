@@ -95,6 +95,27 @@ export const SCRIPTS: Readonly<Record<string, Script>> = {
       ],
     ],
   },
+  summarised: {
+    rules: teamOf(2),
+    turns: 4,
+    turnBytes: 100_000,
+    steps: [
+      [
+        ...[answers("Go by the river."), votesFor(1, "Safe."), says("Go by the river.")],
+        ...[answers("Go by boat."), votesFor(1, "Dry."), says("Go by boat.")],
+        says("They wanted a way, and found the river."),
+        ...[answers("Swim."), votesFor(1, "Fast."), says("Swim.")],
+        failsWith("quota"),
+        ...[answers("Walk."), votesFor(1, "Simple."), says("Walk.")],
+      ],
+      [
+        ...[answers("Go by the ridge."), votesFor(1, "Safe.")],
+        ...[answers("Go by the ridge again."), votesFor(1, "Safe.")],
+        ...[answers("Wade."), votesFor(1, "Dry.")],
+        ...[answers("Run."), votesFor(1, "Dry.")],
+      ],
+    ],
+  },
   "another-team": {
     rules: teamOf(2),
     then: [{ rules: OTHERS }, ONE_OF_OTHERS],

@@ -1,5 +1,6 @@
 import { parentOfNext, type SessionState } from "../../../src/coordination";
 import { Chance } from "../../../simulated/chance";
+import { historyFacts } from "./history-facts";
 import { randomWorld } from "./random-world";
 import { Shell } from "./shell";
 import { drawBudget, drawTeam, type Situation } from "./rules-situation";
@@ -29,6 +30,12 @@ function moveHead(shell: Shell, chance: Chance): void {
   if (chance.is(0.5)) shell.timeline.schedule(shell.now + chance.latency(1, 60_000), move);
 }
 
+/** The size of an earlier turn. In some sessions turns are so long that they must be summarised. */
+function drawBytes(seed: number, turn: number): number {
+  const isLong = new Chance(seed + 7).is(0.4);
+  return isLong ? new Chance(seed + 100 * turn).int(20_000, 200_000) : 2_000;
+}
+
 function runTurn(
   shell: Shell,
   situation: Situation,
@@ -36,11 +43,13 @@ function runTurn(
 ): void {
   const { features } = situation;
   shell.cancelAskedAfter = undefined;
+  const parentTurn = parentOfNext(shell.state, undefined);
   shell.input({
     type: "turn_requested",
     rules: turn === 1 ? drawTeam(situation) : null,
     question: "Which way leads through the hills?",
-    parentTurn: parentOfNext(shell.state, undefined),
+    parentTurn,
+    history: historyFacts(shell.log, parentTurn, (past) => drawBytes(situation.seed, past)),
     budget: drawBudget(situation),
     timeoutMs:
       features.includes("short_deadline") && chance.is(0.5) ? chance.latency(100, 30_000) : null,

@@ -74,6 +74,7 @@ export const RUN_REQUEST = {
   config: "one-provider",
   budget: { max_cost_usd: 0.5 },
 };
+export const COMPACT_REQUEST = { budget: { max_cost_usd: 0.1 } };
 export const TURN_REQUEST = {
   question: "And with 40,000 orders a day?",
   overrides: { agents: ["analyst", "critic"], quick: true },

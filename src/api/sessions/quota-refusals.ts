@@ -1,7 +1,7 @@
 import { type PriceRefusal, type QuotaRefusal, secondsToNextDay } from "../../tenancy/quota";
 import { fullMessage } from "../../uploads/refusals";
 import type { Call } from "../api-env";
-import type { CapTooSmall } from "../../coordination";
+import type { CapTooSmall, QuestionTooLong } from "../../coordination";
 import { formatUsd } from "../../protocol/cost";
 import { ApiError } from "../errors";
 
@@ -75,6 +75,12 @@ export function budgetError({ capped, cap, cheapest, enough }: CapTooSmall): Api
   const amount = capped === "max_tokens" ? tokenAmount : usdAmount;
   const message = `budget.${capped} is ${cap}, but the cheapest first call of this team can use ${amount(cheapest)}, so the run would fail at once. The first calls of all agents and one presentation can use ${amount(enough)}: set budget.${capped} to at least that.`;
   return new ApiError("budget_too_small", message, { capped, cap, cheapest, enough });
+}
+
+/** The error for a question that the window of no model fits. */
+export function lengthError({ tokens, window }: QuestionTooLong): ApiError {
+  const message = `The question needs about ${tokenAmount(tokens)} with its attachments and the team's instructions, but the largest window of the team has ${tokenAmount(window)}. Shorten the question, put long material into files of a context, or use a model with a larger window.`;
+  return new ApiError("question_too_long", message, { tokens, window });
 }
 
 const tokenAmount = (tokens: number): string => `${tokens.toLocaleString("en-US")} tokens`;

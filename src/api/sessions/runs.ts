@@ -10,6 +10,7 @@ import { ATTACHMENT_LIMITS } from "../../protocol/attachments";
 import { type TeamRules, unpricedAgents } from "../../protocol/team";
 import { TurnStartSchema } from "../../protocol/api/run";
 import {
+  CompactRequestSchema,
   type RunRequest,
   RunRequestSchema,
   type RunResponse,
@@ -24,9 +25,9 @@ import { openStream, preferredForm, withWarnings } from "./streams";
 import { ApiError, type ErrorCode, type Fault } from "../errors";
 import { attachmentError, type Question, toQuestion } from "./question-parts";
 import { busyError, QUEUE_TEXT, respondQueued } from "./queue";
-import { RUN_REQUEST, RUN_WARNED, STREAM, TURN_REQUEST } from "./examples";
+import { COMPACT_REQUEST, RUN_REQUEST, RUN_WARNED, STREAM, TURN_REQUEST } from "./examples";
 import { header, ID, IDEMPOTENCY, json, type Operation } from "../operation";
-import { budgetError, priceError, quotaError } from "./quota-refusals";
+import { budgetError, lengthError, priceError, quotaError } from "./quota-refusals";
 import { readBodyAndText } from "../bodies/read-body";
 import { notFound, route, sessionOf } from "../routes";
 import type { SessionStub } from "../services";
@@ -66,6 +67,7 @@ const BODY_CODES = [
   "overrides_invalid",
   "price_unknown",
   "budget_too_small",
+  "question_too_long",
   "context_missing",
   "context_too_large",
   "context_conflicts",
@@ -124,9 +126,32 @@ const TURN_OPERATION: Operation = {
   handle: createTurn,
 };
 
+const COMPACT_OPERATION: Operation = {
+  id: "compactSession",
+  tag: "Runs",
+  summary: "Summarise the conversation so far",
+  description:
+    "Starts a turn that writes a summary of all turns until the head, and asks no question. Later turns read it in place of these turns. The turn has a number, a budget and events like any other, but it does not become the head, and no turn can follow it. Long conversations are summarised without this request.",
+  request: {
+    params: ID,
+    headers: IDEMPOTENCY,
+    body: { "application/json": { schema: CompactRequestSchema, example: COMPACT_REQUEST } },
+  },
+  responses: START_RESPONSES,
+  codes: [
+    ...(["bad_json", "body_too_large", "unsupported_media_type", "request_invalid"] as const),
+    ...(["price_unknown", "budget_too_small", "bad_idempotency_key"] as const),
+    ...(["idempotency_key_reused", "spend_exceeded", "storage_exceeded"] as const),
+    ...(["quota_exceeded", "bad_id", "session_not_found"] as const),
+    ...(["nothing_to_summarise", "turn_running", "queue_not_empty"] as const),
+  ],
+  handle: compactSession,
+};
+
 /** Routes that start a session with its first turn, or the next turn of a session. */
 export function runRoutes(app: App): void {
   route(app, "/api/runs", { post: RUN_OPERATION });
+  route(app, "/api/sessions/{id}/compact", { post: COMPACT_OPERATION });
   route(app, "/api/sessions/{id}/turns", { get: TURN_LIST_OPERATION, post: TURN_OPERATION });
 }
 
@@ -179,6 +204,8 @@ function startError(refusal: StartRefusal): ApiError {
       return priceError(refusal);
     case "budget_too_small":
       return budgetError(refusal);
+    case "question_too_long":
+      return lengthError(refusal);
     case "context_missing": {
       const commands = refusal.names.map((name) => `\`massgen-edge push --name ${name}\``);
       const message = `Contexts of the run are not uploaded. Run ${commands.join(", ")} in the folder to upload, then retry.`;
@@ -199,6 +226,11 @@ function startError(refusal: StartRefusal): ApiError {
     case "queue_not_empty":
     case "queue_full":
       return busyError(refusal);
+    case "nothing_to_summarise":
+      return new ApiError(
+        "nothing_to_summarise",
+        "There is nothing to summarise: a summary covers all turns until the head already.",
+      );
     case "session_not_found":
     case "turn_not_found":
       return notFound(refusal.code);
@@ -220,6 +252,17 @@ async function createTurn(context: Call): Promise<Response> {
   if ("queued" in started) return respondQueued(context, id, started.queued);
   const warnings = [...(parsed?.warnings ?? []), ...(started.warnings ?? [])];
   return respond(context, { id, stub, turn: started.turn, warnings });
+}
+
+async function compactSession(context: Call): Promise<Response> {
+  const { id, stub } = await sessionOf(context);
+  const { value: body, text } = await readBodyAndText(context.req.raw, CompactRequestSchema);
+  const key = await readKey(context, text);
+  const startId = key && (await claimTurn(context, key, id));
+  const { budget, timeoutMs } = limitsOf(body);
+  const started = await stub.compact({ budget, timeoutMs, ...(startId && { startId }) });
+  if (!started.ok) throw startError(started);
+  return respond(context, { id, stub, turn: started.turn, warnings: [] });
 }
 
 /**

@@ -3,6 +3,7 @@ import { isOnlyWithheldText, keepPartial } from "../decision/answer";
 import { cancelEffects } from "../call/calls";
 import type { Draft } from "../draft";
 import { reopenVoidedVoters } from "../decision/injection";
+import { awaitSummary } from "../history/summary";
 import { isUnaffordable } from "../owed";
 import { awaitPersonas } from "./personas";
 import { applyCaps, endLateRounds, giveUpFailingMembers, startDueRounds } from "./rounds";
@@ -12,6 +13,7 @@ import { settleAttempt } from "../turn/turn";
 /** Coordination within one attempt: which agent works next, and when coordination ends. */
 
 export function advanceCoordination(draft: Draft): void {
+  if (awaitSummary(draft) || !draft.running) return;
   if (draft.turn.rules.skip_coordination) return skipCoordination(draft);
   if (draft.at < draft.turn.coordinationEndsAt && awaitPersonas(draft)) return;
   if (draft.at < draft.turn.coordinationEndsAt) {

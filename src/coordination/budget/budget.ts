@@ -65,6 +65,12 @@ function remaining(turn: TurnState): Amount {
   };
 }
 
+/** The rest of the budget for a summary. At least half is left for the work on the question. */
+function forSummary(turn: TurnState): Amount {
+  const { tokens, usd } = remaining(turn);
+  return turn.kind === "compact" ? { tokens, usd } : { tokens: tokens / 2, usd: usd / 2 };
+}
+
 /**
  * `usable` are the hosted tools that the call may use. `dueCalls` is the number of calls, including
  * this one, that wait to be sent now and therefore share the budget.
@@ -91,7 +97,7 @@ export function reserve(
   { agent, purpose, usable, inputTokens, dueCalls }: ReservationRequest,
 ): Reservation | null {
   if (agent.price === null && turn.budget.max_cost_usd !== undefined) return null;
-  const unspent = remaining(turn);
+  const unspent = purpose === "summary" ? forSummary(turn) : remaining(turn);
   const forPresentation = isCoordinating(purpose)
     ? presentationReserve(turn)
     : { tokens: 0, usd: 0 };
@@ -133,7 +139,7 @@ export function minCallUsd(agents: readonly AgentRules[], questionTokens: number
 }
 
 const isCoordinating = (purpose: Purpose): boolean =>
-  purpose === "coordination" || purpose === "personas";
+  purpose === "coordination" || purpose === "personas" || purpose === "summary";
 
 /**
  * Upper bound of a call's usage without its output. `tokens`: the input with the results of hosted

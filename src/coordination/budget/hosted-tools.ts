@@ -14,7 +14,7 @@ export type HostedGrant = NonNullable<EventOf<"call.started">["hosted_tools"]>[n
 export type HostedUses = { tool: HostedToolRule; count: number };
 
 /**
- * Hosted tools that the next call may use. Empty for judgement and persona calls. With a cost cap,
+ * Hosted tools that the next call may use. Empty for calls without tools. With a cost cap,
  * tools without a known price are excluded. If the provider cannot mix hosted tools and functions,
  * empty if the call has functions.
  */
@@ -23,12 +23,16 @@ export function hostedToolsOf(
   agent: AgentRules,
   round: RoundState,
 ): HostedToolRule[] {
-  if (round.purpose === "judgement" || round.purpose === "personas") return [];
+  if (isWithoutTools(round.purpose)) return [];
   if (agent.hosted_alone && !mayResearch(agent, round) && hasFunctions(agent, round.purpose))
     return [];
   const capped = turn.budget.max_cost_usd !== undefined;
   return (agent.hosted_tools ?? []).filter(({ usd_per_use }) => !capped || usd_per_use !== null);
 }
+
+/** Whether the calls of a round with this purpose use no tools of their agent. */
+export const isWithoutTools = (purpose: Purpose): boolean =>
+  purpose === "judgement" || purpose === "personas" || purpose === "summary";
 
 /** Whether a call has functions. A coordination call always has: its decision tools. */
 const hasFunctions = (agent: AgentRules, purpose: Purpose): boolean =>

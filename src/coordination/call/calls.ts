@@ -41,7 +41,7 @@ export function startCall(
     : fullRequestTokens + (limit ? LIMIT_NOTICE_TOKENS : 0);
   const decisionOnly = asksForDecision({ limit });
   const usable = compacts || decisionOnly ? [] : hostedToolsOf(draft.turn, agent, round);
-  const reservingAgent = compacts ? capSummaryOutput(agent) : agent;
+  const reservingAgent = compacts || purpose === "summary" ? capSummaryOutput(agent) : agent;
   const request = { agent: reservingAgent, purpose, usable, inputTokens, dueCalls };
   const reservation = reserve(draft.turn, request);
   if (!reservation) {

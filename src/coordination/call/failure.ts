@@ -2,6 +2,7 @@ import { chargeFor, NO_CHARGE, inFlightEntry, retryDelayMs } from "./calls";
 import { isSummaryOptional, mayCompact, failureMessage } from "./compaction";
 import type { Draft } from "../draft";
 import type { CallFailure } from "../inputs";
+import { skipSummary } from "../history/summary";
 import { LIMITS } from "../limits";
 import { skipPersonas } from "../attempt/personas";
 import { fallBack } from "../attempt/presentation";
@@ -69,7 +70,7 @@ type CallLoss = { code: string; message: string; agentFails: boolean };
 /**
  * Handles a call that will not be retried. Depending on the purpose of the call, this ends the
  * round or the agent, the presentation (which falls back to an answer), the turn after a judgement,
- * or the wait for personas.
+ * or the wait for personas or for the summary of earlier turns.
  */
 export function loseCall(
   draft: Draft,
@@ -87,6 +88,8 @@ export function loseCall(
       return completeTurn(draft);
     case "personas":
       return skipPersonas(draft);
+    case "summary":
+      return skipSummary(draft, { code, message });
   }
 }
 

@@ -5,6 +5,7 @@ import type { Draft } from "../draft";
 import { loseCall } from "../call/failure";
 import type { Decision, StopReason } from "../../protocol/events";
 import { injectAnswers } from "./injection";
+import { summaryReplied } from "../history/summary";
 import type { Reply } from "../inputs";
 import { LIMITS } from "../limits";
 import { personasReplied } from "../attempt/personas";
@@ -36,6 +37,8 @@ export function callReplied(draft: Draft, effectId: string, reply: Reply): void 
       return judgementReplied(draft, reply);
     case "personas":
       return personasReplied(draft, reply);
+    case "summary":
+      return summaryReplied(draft, reply);
   }
 }
 

@@ -27,6 +27,7 @@ export function offersOf(turn: TurnState, agent: AgentState): WorkflowTool[] {
     case "personas":
       return ["assign_personas"];
     case "presentation":
+    case "summary":
     case undefined:
       return [];
   }

@@ -4,6 +4,7 @@ import { NO_USAGE } from "../../protocol/usage";
 import { firstAttempt } from "../attempt/evolve-attempt";
 import { withAudioPricing } from "../budget/audio-pricing";
 import { byteLength } from "../byte-length";
+import { startedHistory } from "../history/evolve-history";
 import type { SessionState, TurnState } from "../state";
 import type { TeamRules } from "../../protocol/team";
 import { rulesOfTurn } from "../../protocol/turn-team";
@@ -32,6 +33,10 @@ export function startedTurn(
   const rules = withAudioPricing(granted, event.attachments ?? []);
   const version = event.log_version ?? 1;
   if (version > LOG_VERSION) throw new Error(`log version ${version} is newer than ${LOG_VERSION}`);
+  const history = startedHistory(
+    rules.agents.map(({ id }) => id),
+    event,
+  );
   return {
     number: event.turn,
     rules,
@@ -45,6 +50,8 @@ export function startedTurn(
     coordinationEndsAt: coordinationEnd(event.at, event.deadline_at),
     aliases: rules.agents.map(({ id }) => event.aliases[id] ?? ""),
     ...(event.contexts && { contexts: event.contexts }),
+    ...(event.kind && { kind: event.kind }),
+    ...(history && { history }),
     budget: event.budget,
     spentTokens: 0,
     spentUsd: 0,

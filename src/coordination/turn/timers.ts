@@ -20,8 +20,19 @@ export function coordinationEnd(startedAt: number, deadlineAt: number): number {
  * most two minutes.
  */
 export function personasEnd({ attempt, coordinationEndsAt }: TurnState): number {
-  const share = Math.max(0, coordinationEndsAt - attempt.startedAt) * LIMITS.personasShare;
-  return attempt.startedAt + Math.min(LIMITS.personasMaxMs, share);
+  const { workingSince } = attempt;
+  const share = Math.max(0, coordinationEndsAt - workingSince) * LIMITS.personasShare;
+  return workingSince + Math.min(LIMITS.personasMaxMs, share);
+}
+
+/**
+ * When the turn stops waiting for the summary of earlier turns (unix ms): after a share of its
+ * time, at most three minutes. A turn that only summarises has all its time.
+ */
+export function summaryEnd({ kind, startedAt, deadlineAt }: TurnState): number {
+  if (kind === "compact") return deadlineAt;
+  const share = (deadlineAt - startedAt) * LIMITS.summaryShare;
+  return startedAt + Math.min(LIMITS.summaryMaxMs, share);
 }
 
 /**
@@ -63,6 +74,7 @@ function agentTimers(turn: TurnState, agent: AgentState): number[] {
     times.push(nextCallAt(turn, agent));
   if (round?.purpose === "presentation") return [...times, ...endTimes(roundTime(turn, agent))];
   if (attempt.settled || !isLive(agent)) return times;
+  if (round?.purpose === "summary") return [...times, summaryEnd(turn)];
   if (round?.purpose === "personas") return [...times, personasEnd(turn)];
   times.push(...giveUpTimes(turn, agent));
   if (agent.answers === 0) return [...times, ...endTimes(firstAnswerTime(turn))];

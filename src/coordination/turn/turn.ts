@@ -15,7 +15,9 @@ import {
   type TurnState,
 } from "../state";
 import { EMPTY_WORLD } from "../world";
+import { turnTotals } from "./totals";
 import { turnTeam } from "./turn-team";
+import { type HistoryPlan, planCompact, planHistory } from "../history/plan";
 import { tallyVotes } from "../decision/vote";
 import type { InputBody } from "../inputs";
 import { shuffle } from "../random";
@@ -65,6 +67,9 @@ export function startTurn(draft: Draft, input: TurnRequestInput): void {
     draft.add({ type: "session.created", at: draft.at, turn: 0, rules: session });
   const team = turnTeam(session, input);
   const rules = rulesOfTurn(session, team);
+  const history = historyFields(rules, input);
+  // A summary of nothing is no work.
+  if (input.kind === "compact" && !history.history) return;
   const numbers = shuffle(
     rules.agents.map((_, index) => index + 1),
     draft.random,
@@ -73,6 +78,7 @@ export function startTurn(draft: Draft, input: TurnRequestInput): void {
     type: "turn.started",
     at: draft.at,
     turn: draft.state.turns + 1,
+    ...(input.kind && { kind: input.kind }),
     question: input.question,
     ...(input.attached && {
       attachments: [...input.attached.attachments],
@@ -89,6 +95,7 @@ export function startTurn(draft: Draft, input: TurnRequestInput): void {
     ...(input.grantedWorkspaces?.length
       ? { granted_workspaces: [...input.grantedWorkspaces] }
       : {}),
+    ...history,
     ...team,
     ...(input.queueId !== undefined && { queue_id: input.queueId }),
     log_version: LOG_VERSION,
@@ -114,6 +121,27 @@ const failRefused = (draft: Draft, { code, message }: Problem): void =>
     agents: [],
     ...turnTotals(draft),
   });
+
+/** How much of the earlier turns the agents see. Empty if they see all of it in full. */
+function historyFields(
+  { agents }: TeamRules,
+  { kind, history = null }: TurnRequestInput,
+): Pick<EventOf<"turn.started">, "history"> {
+  const plan = kind === "compact" ? planCompact(agents, history) : planHistory(agents, history);
+  return plan ? { history: toEventFields(agents, plan) } : {};
+}
+
+const toEventFields = (
+  agents: TeamRules["agents"],
+  { bytes, summary, summarises, halvings }: HistoryPlan,
+) => ({
+  bytes,
+  ...(summary !== null && { summary }),
+  ...(summarises && {
+    summarises: { turns: [...summarises.turns], agent: agents[summarises.agent]?.id ?? "" },
+  }),
+  ...(halvings > 0 && { halvings }),
+});
 
 /**
  * Ends the turn with this attempt's final text. If this attempt has no final text, ends the turn
@@ -205,11 +233,6 @@ export function settleAttempt(draft: Draft, endedBy: EventOf<"attempt.settled">[
     ended_by: endedBy,
   });
 }
-
-const turnTotals = (draft: Draft) => ({
-  usage: draft.turn.usage,
-  ...toCostFields(spentCost(draft.turn)),
-});
 
 /** Ends a running turn after an internal error. Returns no steps if no turn runs. Never throws. */
 export function failInternally(state: SessionState, at: number): Step[] {

@@ -10,6 +10,8 @@ export {
   MAX_QUESTION_CHARS,
   QuestionSchema,
   textOfQuestion,
+  type CompactRequest,
+  CompactRequestSchema,
   ConfigObjectSchema,
   type RunRequest,
   RunRequestSchema,

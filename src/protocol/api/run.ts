@@ -134,6 +134,9 @@ export const RunRequestSchema = z
   .meta({ id: "RunRequest" });
 export type RunRequest = z.infer<typeof RunRequestSchema>;
 
+export const CompactRequestSchema = z.strictObject(limitFields).meta({ id: "CompactRequest" });
+export type CompactRequest = z.infer<typeof CompactRequestSchema>;
+
 /** Fields that a repeated turn takes from the turn that it repeats. */
 const REPEATED_FIELDS = [
   "question",

@@ -33,6 +33,31 @@ const overridesField = OverridesSchema.optional().describe(
   "Changes of the team that apply to this turn only. Omitted if none",
 );
 
+/** How much of the earlier turns the agents read. */
+export const HistorySchema = z
+  .object({
+    summary_through: z
+      .int()
+      .nullable()
+      .describe(
+        "Number of the last turn that the agents read only as part of a summary; `null` if there is no summary",
+      ),
+    summary_turns: z
+      .int()
+      .describe("Number of turns that this turn has summarised; 0 if it wrote no summary"),
+    written_by: z
+      .string()
+      .nullable()
+      .describe("Id of the agent that wrote a summary in this turn; `null` if none did"),
+    cut: z
+      .object(reasonFields)
+      .nullable()
+      .describe(
+        "Why a summary was not written, so that the oldest texts are cut in their middle; `null` if no summary failed",
+      ),
+  })
+  .meta({ id: "TurnHistory" });
+
 export const TurnSummarySchema = z
   .object({
     turn: z.int().describe("Number of the turn, from 1"),
@@ -42,7 +67,16 @@ export const TurnSummarySchema = z
       .describe(
         "Number of the turn that this one follows; `null` for the first turn, and for its repetitions",
       ),
+    kind: z
+      .literal("compact")
+      .optional()
+      .describe(
+        "`compact`: the turn only summarised the conversation until then. Omitted: a question",
+      ),
     status: TurnStatusSchema,
+    history: HistorySchema.optional().describe(
+      "How much of the earlier turns the agents read. Omitted: all of it in full",
+    ),
     question_preview: z.string().describe("Start of the question"),
     team: z
       .array(z.object({ agent: agentId, ...modelFields }).meta({ id: "TeamMember" }))
@@ -185,6 +219,10 @@ export const TurnResponseSchema = TurnSummarySchema.omit({ question_preview: tru
       .array(AttachmentSchema)
       .optional()
       .describe("Images and files of the question. Omitted if none"),
+    summary: z
+      .string()
+      .optional()
+      .describe("The summary of earlier turns that this turn wrote. Omitted if it wrote none"),
     answer: z.string().nullable().describe("The final answer; `null` if there is none"),
     winner: z
       .string()

@@ -111,9 +111,9 @@ export const PRESENTATION_EVENTS = [
 
 /** Purpose of a model call. */
 export const PurposeSchema = z
-  .enum(["coordination", "presentation", "judgement", "personas"])
+  .enum(["coordination", "presentation", "judgement", "personas", "summary"])
   .describe(
-    "`coordination`: a round's work. `presentation`: the final text. `judgement`: the presenter's verdict on it. `personas`: writing the personas",
+    "`coordination`: a round's work. `presentation`: the final text. `judgement`: the presenter's verdict on it. `personas`: writing the personas. `summary`: the summary of earlier turns",
   );
 export type Purpose = z.infer<typeof PurposeSchema>;
 

@@ -3,6 +3,7 @@ import { ANSWER_EVENTS } from "./answer";
 import { ATTEMPT_EVENTS, PRESENTATION_EVENTS, ROUND_EVENTS } from "./attempt";
 import { CALL_EVENTS, STREAM_EVENTS } from "./call";
 import { FILE_EVENTS } from "./file";
+import { HISTORY_EVENTS } from "./history";
 import { TOOL_EVENTS } from "./tool";
 import { TURN_EVENTS } from "./turn";
 
@@ -29,6 +30,7 @@ export { type Usage, UsageSchema } from "../usage";
  */
 export const SessionEventSchema = z.discriminatedUnion("type", [
   ...TURN_EVENTS,
+  ...HISTORY_EVENTS,
   ...ATTEMPT_EVENTS,
   ...ROUND_EVENTS,
   ...CALL_EVENTS,

@@ -6,6 +6,7 @@ import { OverridesSchema } from "../turn-team";
 import { UsageSchema } from "../usage";
 import { EndedBySchema } from "./attempt";
 import { agent, base, count, label, reasonFields } from "./fields";
+import { HistoryPlanSchema } from "./history";
 
 /**
  * Version of a turn's events. Each turn stores its version as `log_version` in `turn.started`; a
@@ -67,7 +68,13 @@ export const TURN_EVENTS = [
   z.object({
     type: z.literal("turn.started"),
     ...base,
-    question: z.string().describe("The user's text"),
+    kind: z
+      .literal("compact")
+      .optional()
+      .describe(
+        "`compact`: the turn only summarises the conversation so far. It is no part of any history and does not move the head. Omitted: a question",
+      ),
+    question: z.string().describe("The user's text; empty if the turn has a `kind`"),
     attachments: z
       .array(AttachmentSchema)
       .optional()
@@ -110,6 +117,9 @@ export const TURN_EVENTS = [
       .describe(
         "Agents that have a workspace only because of `grants`. In this turn they have these tools in place of those in `session.created`. Omitted if none",
       ),
+    history: HistoryPlanSchema.optional().describe(
+      "How much of the earlier turns the agents see. Omitted: all of it in full",
+    ),
     rules: TeamRulesSchema.optional().describe(
       "The turn's team, which the turns that continue it use too. Omitted: that of `session.created`",
     ),

@@ -5,6 +5,7 @@ import { addUsage, NO_USAGE, totalTokens } from "../usage";
 import { chargedCost, type Cost, knownUsd } from "../cost";
 import { applyWork, newAgent, type WorkEvent } from "./agent";
 import { type AttemptEvent, agentById, applyAttempt, stoppedStatus, retire } from "./attempt";
+import { applyHistory, startedHistory } from "./history";
 import { appendDelta } from "./stream";
 import type { AgentView, SessionView, TurnView } from "./types";
 
@@ -44,7 +45,7 @@ export function apply(view: SessionView, event: WireEvent): SessionView {
   } else if (event.type === "head.moved") {
     view.head = event.head;
   } else if (event.type === "turn.started") {
-    view.head = event.turn;
+    view.head = event.kind === "compact" ? event.parent_turn : event.turn;
     view.turns.push(newTurn(view, event));
   } else {
     const turn = view.turns.findLast(({ number }) => number === event.turn);
@@ -68,6 +69,10 @@ function applyToTurn(turn: TurnView, event: TurnEvent, view: SessionView): void 
     case "turn.failed":
     case "turn.cancelled":
       turnEnded(turn, event);
+      return;
+    case "history.summarised":
+    case "history.cut":
+      historyEnded(turn, event);
       return;
     case "attempt.started":
     case "personas.assigned":
@@ -113,6 +118,12 @@ function applyToTurn(turn: TurnView, event: TurnEvent, view: SessionView): void 
   }
 }
 
+/** The wait for a summary has ended, and its author starts its own work. */
+function historyEnded(turn: TurnView, event: EventOf<"history.summarised" | "history.cut">): void {
+  agentIn(turn, event.agent, event.at).status = "waiting";
+  if (turn.history) applyHistory(turn.history, event);
+}
+
 function applyAttemptEvent(turn: TurnView, event: AttemptEvent): void {
   if ("agent" in event) agentIn(turn, event.agent, event.at);
   applyAttempt(turn, event);
@@ -154,7 +165,9 @@ function newTurn(view: SessionView, event: EventOf<"turn.started">): TurnView {
   return {
     number: event.turn,
     parentTurn: event.parent_turn,
+    ...(event.kind && { kind: event.kind }),
     question: event.question,
+    ...(event.history && { history: startedHistory(event.history) }),
     ...(event.attachments && { attachments: event.attachments }),
     ...(rules !== view.rules && rules && { rules }),
     ...(event.overrides && { overrides: event.overrides }),

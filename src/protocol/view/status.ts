@@ -18,6 +18,7 @@ import {
   type AnswerView,
   type AttemptView,
   citationsOf,
+  type HistoryView,
   type SessionView,
   type TurnView,
   tallyOf,
@@ -81,6 +82,7 @@ export function toTurn(view: SessionView, number: number): TurnResponse | null {
     session_id: view.sessionId,
     question: turn.question,
     ...(turn.attachments && { attachments: [...turn.attachments] }),
+    ...(turn.history?.written && { summary: turn.history.written.text }),
     answer: turn.final?.text ?? null,
     winner: turn.winner,
     label: turn.final?.label ?? null,
@@ -168,7 +170,9 @@ export function toSummary(turn: TurnView): z.infer<typeof TurnSummarySchema> {
   return {
     turn: turn.number,
     parent_turn: turn.parentTurn,
+    ...(turn.kind && { kind: turn.kind }),
     status: turn.status,
+    ...(turn.history && { history: toHistory(turn.history) }),
     question_preview: questionPreview(turn.question),
     team: turn.agents.map(({ id, provider, model }) => ({ agent: id, provider, model })),
     ...(turn.overrides && { overrides: turn.overrides }),
@@ -184,6 +188,17 @@ export function toSummary(turn: TurnView): z.infer<typeof TurnSummarySchema> {
 
 /** The start of a question, for lists. */
 export const questionPreview = (question: string): string => preview(question, FINAL_PREVIEW_CHARS);
+
+const toHistory = ({
+  summary,
+  written,
+  cut,
+}: HistoryView): NonNullable<z.infer<typeof TurnSummarySchema>["history"]> => ({
+  summary_through: summary,
+  summary_turns: written?.turns.length ?? 0,
+  written_by: written?.agent ?? null,
+  cut,
+});
 
 const toParticipant = ({
   agent,

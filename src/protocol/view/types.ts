@@ -34,7 +34,11 @@ export type TurnView = {
   number: number;
   /** Number of the turn that this one follows; `null` for the first turn and its repetitions. */
   parentTurn: number | null;
+  /** `compact`: the turn only summarises the conversation so far. Omitted: a question. */
+  kind?: "compact";
   question: string;
+  /** How much of the earlier turns the agents see. Omitted: all of it in full. */
+  history?: HistoryView;
   /** Omitted if none. */
   attachments?: readonly Attachment[];
   /** The turn's team with its overrides. Omitted if the turn uses the session's team unchanged. */
@@ -83,6 +87,19 @@ export type TurnView = {
   unreportedUsd: number;
   /** Set if a call without a usage report has no known price: `unreportedUsd` is then too low. */
   isUnreportedUnpriced?: true;
+};
+
+/**
+ * `summary`: the last turn that the used summary covers; `null` if none is used. `writing`: the
+ * agent that writes a new summary; `null` if none does. `written`: the summary that this turn has
+ * written. `cut`: why the oldest texts are cut instead. The last two are `null` if there is none.
+ */
+export type HistoryView = {
+  bytes: number;
+  summary: number | null;
+  writing: string | null;
+  written: { agent: string; turns: number[]; text: string } | null;
+  cut: { code: string; message: string } | null;
 };
 
 export type FinalView = { agent: string; attempt: number; label: string; text: string };

@@ -61,7 +61,8 @@ function fitsReservation(
 }
 
 function textIn(message: Message): string {
-  if (message.role !== "assistant") return message.text;
+  if (message.role === "user") return [...(message.history ?? []), message.text].join("");
+  if (message.role === "tool") return message.text;
   return message.items
     .map((item) =>
       item.type === "tool_call" ? item.arguments : item.type === "hosted" ? "" : item.text,

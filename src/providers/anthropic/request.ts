@@ -1,7 +1,7 @@
 import type { HostedToolName } from "../../protocol/hosted-tools";
 import { modelFacts } from "../models";
 import type { HostedTool, ModelRequest, ToolSpec } from "../provider";
-import { withMark, markTurns, toTurns } from "./turns";
+import { hasMarkLeft, markTurns, toTurns, withMark } from "./turns";
 import { isBeta, PARAMS } from "./params";
 import { type Fields, fieldsOf, listOf, textOf } from "./schema";
 import { thinkingBetas, thinkingFields, thinks } from "./thinking";
@@ -27,15 +27,16 @@ export function toBody(request: ModelRequest): Body {
   const maxTokens = request.maxOutputTokens ?? defaultMaxTokens(model);
   const tools = toTools(request);
   const turns = markTurns(toTurns(request), request.continues);
+  const mark = hasMarkLeft(turns) ? withMark : (block: Fields) => block;
   return {
     ...unchangedParams({ ...fieldsOf(params["extra_body"]), ...params }),
     ...stopFields(params),
     model,
     max_tokens: maxTokens,
     ...thinkingFields(params, model, maxTokens),
-    ...(tools.length > 0 && { tools: system.trim() === "" ? markLastTool(tools) : tools }),
+    ...(tools.length > 0 && { tools: system.trim() === "" ? markLastTool(tools, mark) : tools }),
     ...(request.tools.length > 0 && { tool_choice: { type: toolChoice(request) } }),
-    ...(system.trim() !== "" && { system: [withMark({ type: "text", text: system })] }),
+    ...(system.trim() !== "" && { system: [mark({ type: "text", text: system })] }),
     messages: turns.map(({ role, blocks }) => ({ role, content: blocks })),
     ...containerField(request),
     stream: true,
@@ -100,8 +101,8 @@ function toHostedTool({ name, maxUses }: HostedTool): Fields[] {
  * Marks the last tool for the cache. Used without a system text, because then the tools are the
  * only part that all rounds share.
  */
-function markLastTool(tools: readonly Fields[]): Fields[] {
-  return tools.map((tool, index) => (index === tools.length - 1 ? withMark(tool) : tool));
+function markLastTool(tools: readonly Fields[], mark: (tool: Fields) => Fields): Fields[] {
+  return tools.map((tool, index) => (index === tools.length - 1 ? mark(tool) : tool));
 }
 
 /**

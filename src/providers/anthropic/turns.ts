@@ -26,7 +26,8 @@ function toTurn(message: Message): Turn {
       return {
         role: "user",
         blocks: [
-          ...markAttachments((message.parts ?? []).flatMap(toPart)),
+          ...markEnd((message.history ?? []).flatMap(toText)),
+          ...markEnd((message.parts ?? []).flatMap(toPart)),
           ...toText(message.text),
         ],
       };
@@ -143,11 +144,15 @@ function moveResultsFirst(turns: readonly Turn[]): Turn[] {
 /**
  * Places the `cache_control` marks. The API caches the part of a prompt from its beginning up to a
  * mark; the order is tools, system, messages. For a later request, the API searches the cache at
- * the marks of that request and up to 20 blocks before each mark. It allows four marks: we set one
- * after the part that all rounds share, one after the attachments, and two in the turns. Writing to
- * the cache costs a quarter more than uncached input; reading from it costs a tenth.
+ * the marks of that request and up to 20 blocks before each mark. Writing to the cache costs a
+ * quarter more than uncached input; reading from it costs a tenth.
+ *
+ * The API allows four marks. We set one after the history, one after the attachments, two in the
+ * turns, and, if one is left, one after the part that all rounds share. With a history, the mark
+ * after it also finds that part, because it is the block before the history.
  */
 
+const MOST_MARKS = 4;
 const MARK = { cache_control: { type: "ephemeral" } };
 
 /**
@@ -177,12 +182,17 @@ function markLast({ role, blocks }: Turn): Turn {
   };
 }
 
+/** Whether another mark is allowed. */
+export const hasMarkLeft = (turns: readonly Turn[]): boolean =>
+  turns.flatMap(({ blocks }) => blocks).filter((block) => "cache_control" in block).length <
+  MOST_MARKS;
+
 /**
- * The attachments with a mark after the last one. The text after them changes every round, and they
- * may be most of the cost of the prompt. With their own mark, they are read from the cache in every
- * round.
+ * The blocks with a mark after the last one. The history is the same in all rounds, and most of it
+ * in the next turn; the attachments are the same in all rounds. The text after them changes every
+ * round, and they may be most of the cost of the prompt.
  */
-function markAttachments(blocks: readonly Fields[]): Fields[] {
+function markEnd(blocks: readonly Fields[]): Fields[] {
   const last = blocks.at(-1);
   return last ? [...blocks.slice(0, -1), withMark(last)] : [];
 }

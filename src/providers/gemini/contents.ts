@@ -28,7 +28,11 @@ export function toContents(messages: readonly Message[]): Content[] {
     results = null;
     const parts =
       message.role === "user"
-        ? [...(message.parts ?? []).map(toAttached), { text: message.text }]
+        ? [
+            ...(message.history ?? []).map((text) => ({ text })),
+            ...(message.parts ?? []).map(toAttached),
+            { text: message.text },
+          ]
         : message.items.flatMap(toParts);
     if (parts.length > 0)
       // the API refuses empty contents

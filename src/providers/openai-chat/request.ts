@@ -1,3 +1,4 @@
+import { cacheKeyField, cacheMarkOf, withCacheMarks } from "../cache-marks";
 import { fittingName, resultText } from "../call-ids";
 import type { Host } from "../hosts";
 import { isJsonObject, parseJson } from "../json";
@@ -28,6 +29,7 @@ export function toBody(request: ModelRequest, host: Host): Body {
     ([name]) => !RESERVED.has(name),
   );
   return {
+    ...cacheKeyField(host, request),
     ...Object.fromEntries(params),
     model: request.model,
     messages: toMessages(request, host),
@@ -54,13 +56,14 @@ function toTool({ name, description, parameters }: ToolSpec): Body {
   return { type: "function", function: { name, description, parameters } };
 }
 
-function toMessages({ system, messages }: ModelRequest, host: Host): Body[] {
+function toMessages({ model, system, messages }: ModelRequest, host: Host): Body[] {
+  const mark = cacheMarkOf(host, model);
   const first = system === "" ? [] : [{ role: "system", content: system }];
   return [
     ...first,
     ...messages.flatMap((message, n) => [
       ...missingAssistantMessage(messages[n - 1], message, host),
-      ...toMessage(message, host),
+      ...toMessage(message, host, mark),
     ]),
   ];
 }
@@ -78,15 +81,10 @@ function missingAssistantMessage(
   return isMissing ? [{ role: "assistant", content: "I have read the results." }] : [];
 }
 
-function toMessage(message: Message, host: Host): Body[] {
+function toMessage(message: Message, host: Host, mark: Body | null): Body[] {
   switch (message.role) {
     case "user":
-      return [
-        {
-          role: "user",
-          content: message.parts ? toContent(message.parts, message.text) : message.text,
-        },
-      ];
+      return [{ role: "user", content: toContent(message, mark) }];
     case "tool":
       return [{ role: "tool", tool_call_id: message.toolCallId, content: resultText(message) }];
     case "assistant":
@@ -94,15 +92,30 @@ function toMessage(message: Message, host: Host): Body[] {
   }
 }
 
-const toContent = (parts: readonly Part[], text: string): Body[] => [
-  ...parts.map(toPart),
-  { type: "text", text },
-];
+/**
+ * The content of a user message. Some hosts accept only a string, so the history is one text with
+ * what follows it, and with attachments one block: those hosts cache the beginning of a text. Hosts
+ * with cache marks get one block per entry of the history.
+ */
+function toContent(
+  { history = [], parts = [], text }: Message & { role: "user" },
+  mark: Body | null,
+): string | Body[] {
+  const texts = mark === null && history.length > 0 ? [history.join("")] : history;
+  if (parts.length === 0 && (mark === null || history.length === 0))
+    return [...texts, text].join("");
+  return [
+    ...withCacheMarks({ history: texts.map(toText), parts: parts.map(toPart) }, mark),
+    toText(text),
+  ];
+}
+
+const toText = (text: string): Body => ({ type: "text", text });
 
 function toPart(part: Part): Body {
   switch (part.type) {
     case "text":
-      return { type: "text", text: part.text };
+      return toText(part.text);
     case "image":
       return { type: "image_url", image_url: { url: dataUrl(part.mediaType, part.base64) } };
     case "pdf":

@@ -1,3 +1,4 @@
+import { withCacheMarks } from "../cache-marks";
 import { fittingName, resultText } from "../call-ids";
 import { isJsonObject, parseJson } from "../json";
 import { dataUrl, type Part, PDF_TYPE, pdfFilename, rejectPart } from "../attachment-parts";
@@ -6,19 +7,31 @@ import { textOf } from "./schema";
 
 type Item = Record<string, unknown>;
 
-/** The conversation as the `input` of a request. Each item is unchanged and in order. */
-export function toInput(messages: readonly Message[]): Item[] {
-  return messages.flatMap(toItems);
+/**
+ * The conversation as the `input` of a request. Each item is unchanged and in order. `mark`: the
+ * cache mark of the host for this model; `null` if it takes none.
+ */
+export function toInput(messages: readonly Message[], mark: Item | null = null): Item[] {
+  return messages.flatMap((message) => toItems(message, mark));
 }
 
-function toItems(message: Message): Item[] {
+function toItems(message: Message, mark: Item | null): Item[] {
   switch (message.role) {
     case "user":
       return [
         {
           type: "message",
           role: "user",
-          content: [...(message.parts ?? []).map(toPart), toText(message.text)],
+          content: [
+            ...withCacheMarks(
+              {
+                history: (message.history ?? []).map(toText),
+                parts: (message.parts ?? []).map(toPart),
+              },
+              mark,
+            ),
+            toText(message.text),
+          ],
         },
       ];
     case "tool":

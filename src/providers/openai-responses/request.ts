@@ -1,3 +1,4 @@
+import { cacheKeyField, cacheMarkOf } from "../cache-marks";
 import type { Host } from "../hosts";
 import { isJsonObject } from "../json";
 import type { ModelRequest, ToolSpec } from "../provider";
@@ -27,13 +28,14 @@ export function toBody(request: ModelRequest, host: Host, background: boolean): 
   const params = { ...objectOf(request.params["extra_body"]), ...request.params };
   const include = toInclude(request, host);
   return {
+    ...cacheKeyField(host, request),
     ...Object.fromEntries(
       Object.entries(params).filter(([name]) => !CONVERTED_OR_RESERVED.has(name)),
     ),
     ...nestedParams(request.params),
     model,
     instructions: system === "" ? undefined : system,
-    input: toInput(messages),
+    input: toInput(messages, cacheMarkOf(host, model)),
     ...toolFields(request, host),
     include: include.length === 0 ? undefined : include,
     max_output_tokens: maxOutputTokens ?? undefined,

@@ -83,6 +83,7 @@ const STEPS: readonly Step[] = [
   },
   { request: `POST ${SESSION}/cancel`, expectedStatus: 200 },
   { request: `POST ${SESSION}/head`, body: { turn: 1 }, expectedStatus: 200 },
+  { request: `POST ${SESSION}/compact`, body: {}, expectedStatus: 202 },
   { request: `GET ${SESSION}/turns`, expectedStatus: 200 },
   { request: `GET ${SESSION}/events?limit=1000`, headers: PAGE, expectedStatus: 200 },
   { request: "GET /api/sessions", expectedStatus: 200 },

@@ -34,6 +34,7 @@ const ROUTES = [
   "GET /api/sessions/{id}",
   "POST /api/sessions/{id}/cancel",
   "POST /api/sessions/{id}/head",
+  "POST /api/sessions/{id}/compact",
   "GET /api/sessions/{id}/turns",
   "GET /api/sessions/{id}/turns/{turn}",
   "GET /api/sessions/{id}/turns/{turn}/answers/{label}",

@@ -58,7 +58,7 @@ describe("words that are unlikely to be a question", () => {
   });
 
   const FURTHER_WORDS =
-    "context audit events review plan compact memory search find quota budget release pr issue rebase switch restart " +
+    "context audit events review plan memory search find quota budget release pr issue rebase switch restart " +
     "retry replay compare save load docs api tasks jobs metrics dashboard";
   it.each(FURTHER_WORDS.split(" "))("%s is a further command of other tools (A7)", (word) => {
     expect(() => refuseLikelyCommand([word])).toThrow(/There is no command .*npm run ask -- ask "/);

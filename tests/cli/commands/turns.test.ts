@@ -77,6 +77,19 @@ describe("massgen-edge branch", () => {
   });
 });
 
+describe("massgen-edge compact", () => {
+  it("starts a turn that summarises, within its limits", async () => {
+    const path = `/api/sessions/${SESSION}/compact`;
+    const refused = problem(409, { code: "nothing_to_summarise", detail: "There is nothing." });
+    await using service = await Service.start({ events: [], answers: { [path]: refused } });
+    const words = ["compact", SESSION, "--max-cost", "0.2", "--max-tokens", "9000"];
+    await expect(run(service, ...words)).rejects.toThrow("There is nothing.");
+    expect(service.requests.map(({ method, body }) => [method, JSON.parse(body)])).toEqual([
+      ["POST", { budget: { max_cost_usd: 0.2, max_tokens: 9_000 } }],
+    ]);
+  });
+});
+
 describe("massgen-edge continue-from", () => {
   const MOVED = "The next question follows turn 1. No file was changed.\n";
   const pull = (server: string) =>

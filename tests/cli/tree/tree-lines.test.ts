@@ -47,6 +47,24 @@ describe("the order of the turns", () => {
     expect(placed.map(({ stem, turn }) => `${stem}${turn.turn}`)).toEqual(drawn);
   });
 
+  it("a turn that only summarises is beside the turns, because none follows it", () => {
+    const turns = turnsAfter(null, 1, 1).map((turn) =>
+      turn.turn === 3 ? { ...turn, kind: "compact" } : turn,
+    );
+    expect(placeTurns(turns).map(({ stem, turn }) => `${stem}${turn.turn}`)).toEqual([
+      "1",
+      "├─ 3",
+      "2",
+    ]);
+  });
+
+  it("a turn that only summarises is beside the last turn", () => {
+    const turns = turnsAfter(null, 1).map((turn) =>
+      turn.turn === 2 ? { ...turn, kind: "compact" } : turn,
+    );
+    expect(placeTurns(turns).map(({ stem, turn }) => `${stem}${turn.turn}`)).toEqual(["1", "├─ 2"]);
+  });
+
   it("of ten thousand turns takes no deep recursion", () => {
     const parents = Array.from({ length: 10_000 }, (_, nth) => (nth === 0 ? null : nth));
     expect(placeTurns(turnsAfter(...parents))).toHaveLength(10_000);

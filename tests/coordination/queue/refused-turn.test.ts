@@ -6,13 +6,14 @@ import { World } from "../world";
 const REFUSED = { code: "context_missing", message: "Push the folder, then ask again." };
 
 /** A session with a completed turn, whose next turn is refused at its start. */
-function refusedWorld(): World {
+function refusedWorld(halvings = 0): World {
   const world = new World({ agents: ["a", "b"] });
   world.ask();
   world.play({ a: [answers("A"), votes("a")], b: [answers("B"), votes("a")] });
   world.give({
     ...{ type: "turn_requested", rules: null, question: "And then?", parentTurn: 1 },
     ...{ budget: {}, timeoutMs: null, queueId: "queued_1", refused: REFUSED },
+    history: { summary: null, turns: [], requestBytes: [], attachedTokens: 0, halvings },
   });
   return world;
 }
@@ -33,6 +34,13 @@ describe("a queued turn that is refused at its start", () => {
     ]);
     world.ask();
     expect(runningTurn(world.state)?.number).toBe(3);
+  });
+
+  it("keeps how often later turns halve the space for their history, and plans no summary", () => {
+    const [, started] = refusedWorld(2).events("turn.started");
+    expect(started?.history).toMatchObject({ halvings: 2 });
+    expect(started?.history).not.toHaveProperty("summarises");
+    expect(refusedWorld().events("turn.started")[1]).not.toHaveProperty("history");
   });
 
   it("has no field of the queue if it was not queued", () => {

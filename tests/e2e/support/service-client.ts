@@ -43,9 +43,9 @@ export class ServiceClient {
     return SessionStatusSchema.parse(await this.#json(`/api/sessions/${session}`));
   }
 
-  /** The first turn of the session. */
-  async turn(session: string) {
-    return TurnResponseSchema.parse(await this.#json(`/api/sessions/${session}/turns/1`));
+  /** A turn of the session; the first if `number` is omitted. */
+  async turn(session: string, number = 1) {
+    return TurnResponseSchema.parse(await this.#json(`/api/sessions/${session}/turns/${number}`));
   }
 
   /** The first 1,000 events of the session. */
@@ -54,23 +54,28 @@ export class ServiceClient {
       .data;
   }
 
-  /** Starts the next turn of the session with this question. */
-  async ask(session: string, question: string): Promise<void> {
-    await this.#json(`/api/sessions/${session}/turns`, {
-      method: "POST",
-      json: { question },
-    });
+  /** Starts the next turn of the session with this question. `more`: other fields. Returns it. */
+  async ask(session: string, question: string, more: object = {}): Promise<number> {
+    const json = { question, ...more };
+    const path = `/api/sessions/${session}/turns`;
+    return RunResponseSchema.parse(await this.#json(path, { method: "POST", json })).turn;
+  }
+
+  /** Starts a turn that only summarises. Returns it. */
+  async compact(session: string): Promise<number> {
+    const path = `/api/sessions/${session}/compact`;
+    return RunResponseSchema.parse(await this.#json(path, { method: "POST", json: {} })).turn;
   }
 
   async cancel(session: string): Promise<void> {
     await this.#json(`/api/sessions/${session}/cancel`, { method: "POST", json: {} });
   }
 
-  /** Polls the first turn until it has ended, and returns it. */
-  async ended(session: string, withinMs: number) {
+  /** Polls a turn until it has ended, and returns it. `number` omitted: the first turn. */
+  async ended(session: string, withinMs: number, number = 1) {
     const giveUpAt = performance.now() + withinMs;
     for (;;) {
-      const turn = await this.turn(session);
+      const turn = await this.turn(session, number);
       if (turn.status !== "running") return turn;
       if (performance.now() > giveUpAt)
         throw new Error(`${session} still runs after ${withinMs} ms: ${JSON.stringify(turn)}`);

@@ -110,6 +110,50 @@ describe("attachments of a question", () => {
   });
 });
 
+describe("the history of a conversation", () => {
+  const earlier = ["turn one\n\n", "turn two\n\n"];
+  const asked = (history: readonly string[], more: Partial<Message & { role: "user" }> = {}) =>
+    ({ role: "user", text: "the question", history, ...more }) as const;
+  const contentOf = (messages: Message[], continues = true) =>
+    body({ ...parts, continues, messages }).messages[0].content;
+
+  it.each([true, false])(
+    "has one block per turn and a mark after the last, whether or not a next call follows (%s)",
+    (continues) => {
+      const content = contentOf([asked(earlier)], continues);
+      expect(content.map(({ text }: { text: string }) => text)).toEqual([
+        ...earlier,
+        "the question",
+      ]);
+      expect(content.map(marks)).toEqual([0, 1, continues ? 1 : 0]);
+    },
+  );
+
+  it("begins, block by block, with the history of the turn before", () => {
+    const before = contentOf([asked(earlier)]);
+    const after = contentOf([asked([...earlier, "turn three\n\n"])]);
+    expect(unmarked(after.slice(0, 2))).toBe(unmarked(before.slice(0, 2)));
+  });
+
+  it("comes before the attachments, which have their own mark", () => {
+    const attached: Part[] = [{ type: "image", mediaType: "image/png", base64: "iVBORw0=" }];
+    const content = contentOf([asked(earlier, { parts: attached })]);
+    expect(content.map(({ type }: { type: string }) => type)).toEqual([
+      ...["text", "text", "image", "text"],
+    ]);
+    expect(content.map(marks)).toEqual([0, 1, 1, 1]);
+  });
+
+  it("takes the mark of the instructions only if no other mark is left", () => {
+    const attached: Part[] = [{ type: "text", text: "the list" }];
+    const first = asked(earlier, { parts: attached });
+    expect(marks(body({ ...parts, messages: [first] }).system)).toBe(1);
+    const long = body({ ...parts, messages: [first, ...THIRD.slice(1)] });
+    expect(marks(long.system)).toBe(0);
+    expect(marks(long)).toBe(4);
+  });
+});
+
 it("the last tool has a mark if there are no instructions", () => {
   expect(marks(body({ tools: [TOOL, { ...TOOL, name: "g" }], system: "" }).tools.at(-1))).toBe(1);
 });

@@ -3,6 +3,7 @@ import { OPENAI_CHAT } from "../../../simulated/providers/formats/openai-chat";
 import { toSituation } from "../../../simulated/providers/situation";
 import { roundMessage } from "../../../src/prompts/coordination-user";
 import { updateMessage } from "../../../src/prompts/newer-answers";
+import { wholeText } from "../../prompts/whole-text";
 
 type RequestParts = { messages?: unknown[]; tools?: string[]; tool_choice?: unknown };
 
@@ -47,13 +48,15 @@ const answersOf = (...answers: [string, string][]) =>
 /** The first message of a round, as the service writes it. */
 const round = (...answers: [string, string][]) =>
   user(
-    roundMessage({
-      nonce: "q5",
-      history: [{ question: "Hi?", answer: "Ho." }],
-      question: "How many?",
-      feedback: null,
-      answers: answersOf(...answers),
-    }),
+    wholeText(
+      roundMessage({
+        nonce: "q5",
+        history: [{ question: "Hi?", answer: "Ho." }],
+        question: "How many?",
+        feedback: null,
+        answers: answersOf(...answers),
+      }),
+    ),
   );
 
 describe("the situation that is read from a request", () => {

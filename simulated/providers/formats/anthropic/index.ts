@@ -2,6 +2,7 @@ import type { Mismatch } from "../../continuity";
 import type { Dialect, Json } from "../../dialect";
 import type { Failure } from "../../reply";
 import { completeEvents } from "./complete-events";
+import { newPromptCache, promptBlocks } from "./prompt";
 import { modelTurns, invalid, read } from "./request";
 
 /** The streamed Messages API of Anthropic. */
@@ -11,6 +12,8 @@ export const ANTHROPIC: Dialect = {
   serves: (path) => path === "/v1/messages",
   modelOf: ({ body }) => String(body["model"] ?? ""),
   read,
+  promptBlocks,
+  newPromptCache,
   modelTurns,
   mismatchFailure,
   failureBody,

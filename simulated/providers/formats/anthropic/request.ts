@@ -5,6 +5,7 @@ import { callItem, type Item, joined } from "../../continuity";
 import { type Json, RequestRefusal, type WireRequest } from "../../dialect";
 import { onlyKnown, resultProblem, words } from "../../refusals";
 import type { Failure } from "../../reply";
+import { marksIn, MOST_MARKS } from "./prompt";
 import { textOf } from "../../schema";
 import {
   type Block,
@@ -44,6 +45,7 @@ export function read({ body, headers }: WireRequest): ModelInput {
   const { model, max_tokens, messages, system, tools = [], tool_choice, stream } = parsed.data;
   if (stream !== true)
     throw new RequestRefusal(invalid("This simulated provider only streams: send `stream: true`."));
+  checkMarks(body);
   checkThinking(parsed.data);
   checkTurns(messages);
   return {
@@ -65,6 +67,16 @@ export function read({ body, headers }: WireRequest): ModelInput {
 
 const isThinking = ({ thinking }: MessagesRequest): boolean =>
   thinking !== undefined && thinking.type !== "disabled";
+
+function checkMarks(body: Json): void {
+  const marks = marksIn(body);
+  if (marks > MOST_MARKS)
+    throw new RequestRefusal(
+      invalid(
+        `A maximum of ${MOST_MARKS} blocks with cache_control may be provided. Found ${marks}.`,
+      ),
+    );
+}
 
 function checkThinking(request: MessagesRequest): void {
   const { thinking, max_tokens, tool_choice } = request;

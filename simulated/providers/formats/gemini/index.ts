@@ -2,6 +2,7 @@ import type { Mismatch } from "../../continuity";
 import type { Dialect, Json } from "../../dialect";
 import type { Failure } from "../../reply";
 import { completeEvents } from "./complete-events";
+import { newPromptCache, promptBlocks } from "./prompt";
 import { modelTurns, invalid, modelOf, PATH, read } from "./request";
 
 /** The streamed Gemini API of Google. The name of the model is in the path. */
@@ -11,6 +12,8 @@ export const GEMINI: Dialect = {
   serves: (path) => PATH.test(path),
   modelOf,
   read,
+  promptBlocks,
+  newPromptCache,
   modelTurns,
   mismatchFailure,
   failureBody,

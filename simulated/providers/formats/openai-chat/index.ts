@@ -1,7 +1,8 @@
 import { callItem, joined, type Mismatch } from "../../continuity";
 import type { Dialect, WireReply, Json, Piece, ChargedReply } from "../../dialect";
 import type { Failure, ReportedUsage } from "../../reply";
-import { modelTurns, invalid, read } from "./request";
+import { newPromptCache } from "../openai-prompt";
+import { modelTurns, invalid, promptBlocks, read } from "./request";
 import { ChunkSchema, UsageSchema } from "./schema";
 
 /** The Chat Completions API of OpenAI and of compatible servers. */
@@ -11,6 +12,8 @@ export const OPENAI_CHAT: Dialect = {
   serves: (path) => path === "/v1/chat/completions",
   modelOf: ({ body }) => String(body["model"] ?? ""),
   read,
+  promptBlocks,
+  newPromptCache,
   modelTurns,
   mismatchFailure,
   failureBody,
@@ -70,10 +73,13 @@ function toPiece(event: Json, usage: ReportedUsage): Piece {
  */
 function withDetails(
   message: Json,
-  { cachedTokens = 0, reasoningTokens = 0 }: ReportedUsage,
+  { cachedTokens = 0, cacheWriteTokens = 0, reasoningTokens = 0 }: ReportedUsage,
 ): Json {
   const { usage } = UsageSchema.parse(message);
-  const prompt_tokens_details = { cached_tokens: cachedTokens };
+  const prompt_tokens_details = {
+    cached_tokens: cachedTokens,
+    ...(cacheWriteTokens > 0 && { cache_write_tokens: cacheWriteTokens }),
+  };
   const completion_tokens_details = { reasoning_tokens: reasoningTokens };
   return { ...message, usage: { ...usage, prompt_tokens_details, completion_tokens_details } };
 }

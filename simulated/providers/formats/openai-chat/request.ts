@@ -1,10 +1,12 @@
 import { attachedIn } from "../../attached";
 import type { ModelInput, ModelMessage } from "../../model-input";
 import { callItem, type Item, joined } from "../../continuity";
-import { type Json, RequestRefusal, type WireRequest } from "../../dialect";
+import { type Json, type ReadRequest, RequestRefusal, type WireRequest } from "../../dialect";
 import { NOTHING, onlyKnown, type ResultProblem, resultProblem, words } from "../../refusals";
 import type { Failure } from "../../reply";
 import { textOf } from "../../schema";
+import type { PromptBlock } from "../../prompt-cache";
+import { promptBlocks as blocksOf, setsBreakpoints, takesBreakpoints } from "../openai-prompt";
 import { type ChatMessage, ChatRequestSchema } from "./schema";
 
 /** Fields of a request that the API documents. */
@@ -36,6 +38,8 @@ export function read({ body, acceptedFields = NOTHING }: WireRequest): ModelInpu
     max_completion_tokens,
     max_tokens,
   } = request.data;
+  if (setsBreakpoints(body) && !takesBreakpoints(model))
+    throw new RequestRefusal(invalid("prompt_cache_breakpoint is not supported on this model."));
   checkResults(messages);
   return {
     model,
@@ -52,6 +56,9 @@ export function read({ body, acceptedFields = NOTHING }: WireRequest): ModelInpu
     thinks: true,
   };
 }
+
+export const promptBlocks = (request: ReadRequest): PromptBlock[] =>
+  blocksOf(request, [], ChatRequestSchema.parse(request.body).messages);
 
 const isSystem = ({ role }: ChatMessage): boolean => role === "system" || role === "developer";
 

@@ -90,10 +90,14 @@ const usageOf = ({
   inputTokens,
   outputTokens,
   cachedTokens = 0,
+  cacheWriteTokens = 0,
   reasoningTokens = 0,
 }: ReportedUsage): Json => ({
   input_tokens: inputTokens,
-  input_tokens_details: { cached_tokens: cachedTokens },
+  input_tokens_details: {
+    cached_tokens: cachedTokens,
+    ...(cacheWriteTokens > 0 && { cache_write_tokens: cacheWriteTokens }),
+  },
   output_tokens: outputTokens,
   output_tokens_details: { reasoning_tokens: reasoningTokens },
   total_tokens: inputTokens + outputTokens,

@@ -2,8 +2,9 @@ import type { Mismatch } from "../../continuity";
 import type { Dialect } from "../../dialect";
 import type { Failure } from "../../reply";
 import { failureBody } from "../openai-chat";
+import { newPromptCache } from "../openai-prompt";
 import { completeEvents } from "./complete-events";
-import { modelTurns, invalid, read } from "./request";
+import { modelTurns, invalid, promptBlocks, read } from "./request";
 
 /** The streamed Responses API of OpenAI. */
 export const OPENAI_RESPONSES: Dialect = {
@@ -12,6 +13,8 @@ export const OPENAI_RESPONSES: Dialect = {
   serves: (path) => path === "/v1/responses",
   modelOf: ({ body }) => String(body["model"] ?? ""),
   read,
+  promptBlocks,
+  newPromptCache,
   modelTurns,
   mismatchFailure,
   failureBody,

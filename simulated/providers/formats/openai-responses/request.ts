@@ -2,10 +2,12 @@ import type { HostedToolName } from "../../../../src/protocol/hosted-tools";
 import { attachedIn } from "../../attached";
 import type { ModelInput, ModelMessage } from "../../model-input";
 import { callItem, type Item, joined } from "../../continuity";
-import { type Json, RequestRefusal, type WireRequest } from "../../dialect";
+import { type Json, type ReadRequest, RequestRefusal, type WireRequest } from "../../dialect";
 import { NOTHING, onlyKnown, type ResultProblem, resultProblem, words } from "../../refusals";
 import type { Failure } from "../../reply";
 import { textOf } from "../../schema";
+import type { PromptBlock } from "../../prompt-cache";
+import { promptBlocks as blocksOf, setsBreakpoints, takesBreakpoints } from "../openai-prompt";
 import { type InputItem, type ResponsesRequest, ResponsesRequestSchema } from "./schema";
 
 /** Fields of a request that the API documents. */
@@ -40,6 +42,8 @@ export function read({ body, headers, acceptedFields = NOTHING }: WireRequest): 
   const request = parsed.data;
   if (request.stream !== true)
     throw new RequestRefusal(invalid("This simulated provider only streams: send 'stream': true."));
+  if (setsBreakpoints(body) && !takesBreakpoints(request.model))
+    throw new RequestRefusal(invalid("prompt_cache_breakpoint is not supported on this model."));
   const items = itemsOf(request);
   checkStored(request, items);
   checkResults(items);
@@ -62,6 +66,11 @@ export function read({ body, headers, acceptedFields = NOTHING }: WireRequest): 
     outputCap: request.max_output_tokens ?? null,
     thinks: Boolean(request.reasoning?.summary),
   };
+}
+
+export function promptBlocks(request: ReadRequest): PromptBlock[] {
+  const parsed = ResponsesRequestSchema.parse(request.body);
+  return blocksOf(request, [parsed.instructions ?? ""], itemsOf(parsed));
 }
 
 const itemsOf = ({ input }: ResponsesRequest): InputItem[] =>

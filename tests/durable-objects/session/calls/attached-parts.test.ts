@@ -23,8 +23,7 @@ describe("the attachment parts before an agent's first message", () => {
       attachment("text", "c.txt", "text/plain"),
     ];
     const parts =
-      (await new AttachedParts(async () => bytes).for(() => "n0nce", files).attached?.(NEVER)) ??
-      [];
+      (await new AttachedParts(async () => bytes).for("n0nce", files).attached?.(NEVER)) ?? [];
     expect(parts.map(({ type }) => type)).toEqual(["text", "image", "pdf", "text"]);
     expect(parts[0]).toMatchObject({
       text: expect.stringContaining("1. a.png (image/png, 3 bytes)\n2. b.pdf"),
@@ -41,7 +40,7 @@ describe("the attachment parts before an agent's first message", () => {
 
   it("are undefined without attachments", () => {
     expect(
-      new AttachedParts(() => Promise.reject(new Error("nothing to read"))).for(() => "n0nce", [])
+      new AttachedParts(() => Promise.reject(new Error("nothing to read"))).for("n0nce", [])
         .attached,
     ).toBeUndefined();
   });
@@ -52,7 +51,7 @@ describe("the attachment parts before an agent's first message", () => {
       reads += 1;
       return new Uint8Array(3);
     });
-    const [first, second] = [attached.for(() => "a", [IMAGE]), attached.for(() => "b", [IMAGE])];
+    const [first, second] = [attached.for("a", [IMAGE]), attached.for("b", [IMAGE])];
     await first.attached?.(NEVER);
     const waiting = second.attached?.(NEVER);
     await nextTick();
@@ -64,7 +63,7 @@ describe("the attachment parts before an agent's first message", () => {
   });
 
   it("are read again when a request is sent again", async () => {
-    const attached = new AttachedParts(async () => new Uint8Array(3)).for(() => "a", [IMAGE]);
+    const attached = new AttachedParts(async () => new Uint8Array(3)).for("a", [IMAGE]);
     await attached.attached?.(NEVER);
     attached.sent();
     expect(await attached.attached?.(NEVER)).toHaveLength(2);
@@ -73,9 +72,9 @@ describe("the attachment parts before an agent's first message", () => {
 
   it("do not delay the end of a call that is aborted", async () => {
     const attached = new AttachedParts(async () => new Uint8Array(3));
-    await attached.for(() => "a", [IMAGE]).attached?.(NEVER);
+    await attached.for("a", [IMAGE]).attached?.(NEVER);
     const abort = new AbortController();
-    const waiting = attached.for(() => "b", [IMAGE]).attached?.(abort.signal);
+    const waiting = attached.for("b", [IMAGE]).attached?.(abort.signal);
     abort.abort(new Error("no longer needed"));
     await expect(waiting).rejects.toThrow("no longer needed");
   });
@@ -86,10 +85,10 @@ describe("the attachment parts before an agent's first message", () => {
       if (broken) throw new Error("gone");
       return new Uint8Array(3);
     });
-    const first = attached.for(() => "a", [IMAGE]);
+    const first = attached.for("a", [IMAGE]);
     await expect(first.attached?.(NEVER)).rejects.toThrow("gone");
     first.sent();
     broken = false;
-    expect(await attached.for(() => "b", [IMAGE]).attached?.(NEVER)).toHaveLength(2);
+    expect(await attached.for("b", [IMAGE]).attached?.(NEVER)).toHaveLength(2);
   });
 });
