@@ -173,7 +173,7 @@ function startOfPersonas({ turn, team, nonce, history }: StartContext): Start {
 function startOfSummary({ turn, agent, nonce, history }: StartContext): Start {
   const rules = turn.rules.agents[agent];
   const covered = coveredEntries(history, turn.history?.summarises?.turns ?? []);
-  const room = rules ? transcriptBytes(rules, turn.history?.halvings) : 0;
+  const room = rules ? transcriptBytes(rules, turn.history?.windows) : 0;
   const request = historySummaryRequest(maxSummaryBytes(turn.history?.bytes ?? 0));
   return startOf(HISTORY_SUMMARY_SYSTEM, firstMessage(nonce, fitted(covered, room), [request]));
 }

@@ -27,12 +27,12 @@ export {
   isSurelyShort,
   lengthRefusal,
   maxSummaryBytes,
-  nextHalvings,
   planCompact,
   planHistory,
   type QuestionTooLong,
   transcriptBytes,
 } from "./history/plan";
+export { type NarrowWindow, windowsAfter } from "./history/narrow-windows";
 export { isLongFinal } from "./attempt/long-final";
 export { offersOf, WORKFLOW_TOOLS, type WorkflowTool } from "./tool/offers";
 export { callInFlight, inFlight, owed } from "./owed";

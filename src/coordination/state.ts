@@ -11,6 +11,7 @@ import type {
 } from "../protocol/events";
 import type { Cost } from "../protocol/cost";
 import type { Budget, TeamRules } from "../protocol/team";
+import type { NarrowWindow } from "./history/narrow-windows";
 
 /**
  * The state of a session and its latest turn. It is plain data (`structuredClone` must work on it).
@@ -80,12 +81,12 @@ export type TurnState = {
 /**
  * `bytes`: the most that earlier turns take in a prompt. `summary`: the last turn that the used
  * summary covers; `null` if none is used. `summarises`: the summary that is to be written; `null`
- * if none is, or no longer. `agent`: index of its author. `halvings`: how often the space was
- * halved because earlier requests were refused as too long; omitted: 0.
+ * if none is, or no longer. `agent`: index of its author. `windows`: models whose windows
+ * are smaller than assumed; omitted: none.
  */
 export type HistoryState = {
   bytes: number;
-  halvings?: number;
+  windows?: readonly NarrowWindow[];
   summary: number | null;
   summarises: { turns: readonly number[]; agent: number } | null;
 };

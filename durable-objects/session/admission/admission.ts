@@ -27,7 +27,7 @@ import { TenantLink } from "./tenant-link";
 import { baseOf, type TurnTeam, teamOfTurn } from "./turn-team";
 import { startOfContexts } from "./start-states";
 import { pinnedContexts } from "./turn-contexts";
-import { halvingsAfter, measureTurn } from "./turn-length";
+import { knownWindows, measureTurn } from "./turn-length";
 import type { TurnStart } from "../files/context-states";
 import { startOfTurn } from "../log/session-log";
 import type { Sql } from "../object-storage";
@@ -217,7 +217,7 @@ export class Admission {
     const length = measureTurn(env, {
       ...{ team, question: turn.question, attached, sessionId },
       entries: past?.queries.history(parent) ?? [],
-      halvings: past ? halvingsAfter(past.log) : 0,
+      windows: past ? knownWindows(past) : [],
     });
     if (!length.ok) return length;
     const pinned = await pinnedContexts(

@@ -5,7 +5,7 @@ import type { Session } from "../load-session";
 import { busyRefusal } from "../queue/turn-requests";
 import type { StartCompact, StartedTurn, StartRefusal } from "../session-api";
 import { TenantLink } from "./tenant-link";
-import { halvingsAfter } from "./turn-length";
+import { knownWindows } from "./turn-length";
 
 type Options = {
   env: Env;
@@ -32,8 +32,8 @@ export async function startCompact(
   const unpriced = priceRefusal(team.rules, turn.budget);
   if (unpriced) return unpriced;
   const entries = queries.history(parent);
-  const halvings = halvingsAfter(session.log);
-  const history = { ...sizesOf(entries), requestBytes: [], attachedTokens: 0, halvings };
+  const windows = knownWindows(session);
+  const history = { ...sizesOf(entries), requestBytes: [], attachedTokens: 0, windows };
   if (!planCompact(team.rules.agents, history)) return { ok: false, code: "nothing_to_summarise" };
   const number = coordinator.state.turns + 1;
   const granted = await new TenantLink(env, tenant, facts.sessionId).ask(number, {

@@ -52,7 +52,7 @@ export async function failQueuedTurn(
     }),
     attached: accepted.ok ? accepted.attached : null,
     parentTurn: parent,
-    history: unreadHistory(log),
+    history: unreadHistory(session),
     // Its own grants were not given, so that the turns after it do not inherit them.
     grants: [...(start?.grants ?? [])],
     refused: { code: refusal.code, message: refusalText(refusal) },

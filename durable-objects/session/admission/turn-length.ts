@@ -8,15 +8,17 @@ import {
   type HistoryFacts,
   isSurelyShort,
   lengthRefusal,
-  nextHalvings,
+  type NarrowWindow,
   planHistory,
   type QuestionAttachments,
   type QuestionTooLong,
+  windowsAfter,
 } from "../../../src/coordination";
 import type { Env } from "../../../src/env";
 import type { Attachment } from "../../../src/protocol/attachments";
 import type { HistoryEntry } from "../../../src/prompts/history";
-import { type SessionLog, startOfTurn } from "../log/session-log";
+import type { SessionParts } from "../compose";
+import { type SessionLog, startOfTurn, type TurnPlace } from "../log/session-log";
 import { toWire } from "../streams/frames";
 import { ownToolsOf } from "./own-tools";
 
@@ -28,7 +30,7 @@ type MeasuredTurn = {
   entries: readonly HistoryEntry[];
   sessionId: string;
   /** As in `HistoryFacts`. */
-  halvings: number;
+  windows: readonly NarrowWindow[];
 };
 
 /**
@@ -43,7 +45,7 @@ type TurnLength = {
 
 /** Measures a turn before it starts. Refuses a question that the window of no model fits. */
 export function measureTurn(env: Env, measured: MeasuredTurn): TurnLength | QuestionTooLong {
-  const { team, entries, halvings } = measured;
+  const { team, entries, windows } = measured;
   const { agents } = team.rules;
   const sizes = sizesOf(entries);
   const attachments = measured.attached?.attachments ?? [];
@@ -53,8 +55,8 @@ export function measureTurn(env: Env, measured: MeasuredTurn): TurnLength | Ques
   const refusal = lengthRefusal(agents, request);
   if (refusal) return refusal;
   const attachedTokens = expectedTokens(team, attachments);
-  const facts = { ...sizes, requestBytes, attachedTokens, halvings };
-  const history = entries.length > 0 || halvings > 0 ? facts : null;
+  const facts = { ...sizes, requestBytes, attachedTokens, windows };
+  const history = entries.length > 0 || windows.length > 0 ? facts : null;
   return { ok: true, history, shown: shownHistory(entries, planHistory(agents, history)) };
 }
 
@@ -82,29 +84,51 @@ function requestBytesOf(env: Env, { team, question, sessionId }: MeasuredTurn): 
 }
 
 /**
- * The history of a turn that no agent reads. It only keeps how often later turns halve the space
- * for theirs; `null` if they do not.
+ * The history of a turn that no agent reads. It only keeps what is known about the windows of
+ * models for later turns; `null` if nothing is known.
  */
-export function unreadHistory(log: SessionLog): HistoryFacts | null {
-  const halvings = halvingsAfter(log);
+export function unreadHistory(session: Past): HistoryFacts | null {
+  const windows = knownWindows(session);
   const nothing = { summary: null, turns: [], requestBytes: [], attachedTokens: 0 };
-  return halvings === 0 ? null : { ...nothing, halvings };
+  return windows.length === 0 ? null : { ...nothing, windows };
 }
 
-/**
- * How often the next turn must halve the space for its history: providers that refuse a request as
- * too long have a smaller window than is known.
- */
-export function halvingsAfter(log: SessionLog): number {
+type Past = Pick<SessionParts, "log" | "queries">;
+
+/** The models whose windows are smaller than assumed, as the latest turn has shown. */
+export function knownWindows({ log, queries }: Past): readonly NarrowWindow[] {
   const latest = log.latest();
   const place = latest && log.turn(latest.turn);
-  if (!place) return 0;
-  const before = startOfTurn(log, place.turn)?.history?.halvings ?? 0;
-  const wasRefused = [...log.readType(place, "call.failed")].some((row) => {
+  const start = place && startOfTurn(log, place.turn);
+  if (!start) return [];
+  const earlier = start.history?.windows ?? [];
+  const refused = refusedModels(log, place);
+  if (refused.length === 0) return earlier;
+  const read = shownHistory(queries.history(start.parent_turn), start.history);
+  const { summary, turns } = sizesOf(read);
+  const history = turns.reduce((sum, { bytes }) => sum + bytes, summary?.bytes ?? 0);
+  const texts = (start.attachments ?? []).filter(({ kind }) => kind === "text");
+  const question = texts.reduce((sum, { size }) => sum + size, byteLength(start.question));
+  return windowsAfter({ earlier, refused, bytes: { history, question } });
+}
+
+/** The models whose requests were refused as too long until their agents gave up. */
+function refusedModels(log: SessionLog, place: TurnPlace): Pick<NarrowWindow, "provider" | "model">[] {
+  const calls = new Set(
+    [...log.readType(place, "call.failed")].flatMap((row) => {
+      const event = toWire(row, "");
+      const isRefused =
+        event.type === "call.failed" &&
+        event.class === "context_too_long" &&
+        event.retry_at === null;
+      return isRefused ? [event.call] : [];
+    }),
+  );
+  if (calls.size === 0) return [];
+  return [...log.readType(place, "call.started")].flatMap((row) => {
     const event = toWire(row, "");
-    return (
-      event.type === "call.failed" && event.class === "context_too_long" && event.retry_at === null
-    );
+    return event.type === "call.started" && calls.has(event.call)
+      ? [{ provider: event.provider, model: event.model }]
+      : [];
   });
-  return nextHalvings(before, wasRefused);
 }

@@ -29,14 +29,14 @@ export function startedHistory(
   { history }: EventOf<"turn.started">,
 ): HistoryState | undefined {
   if (!history) return undefined;
-  const { bytes, summary, summarises, halvings } = history;
+  const { bytes, summary, summarises, windows } = history;
   const planned = summarises && {
     turns: summarises.turns,
     agent: ids.indexOf(summarises.agent),
   };
   return {
     bytes,
-    ...(halvings && { halvings }),
+    ...(windows && { windows }),
     summary: summary ?? null,
     summarises: planned ?? null,
   };

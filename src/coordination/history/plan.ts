@@ -1,5 +1,6 @@
 import type { AgentRules } from "../../protocol/team";
 import { COMPACTION_OUTPUT_TOKENS, LIMITS } from "../limits";
+import { halvingsOf, type NarrowWindow } from "./narrow-windows";
 
 /**
  * How much of the conversation so far a turn shows to its agents. The text of earlier turns may
@@ -30,24 +31,21 @@ export type HistoryFacts = {
   requestBytes: readonly number[];
   /** Expected input tokens of the question's attachments. */
   attachedTokens: number;
-  /**
-   * How often the space for the history is halved, because providers refused requests of earlier
-   * turns as too long: their windows are smaller than assumed. Omitted: 0.
-   */
-  halvings?: number;
+  /** Models whose windows are smaller than assumed. Omitted: none. */
+  windows?: readonly NarrowWindow[];
 };
 
 /**
  * What a turn shows of the turns before it. `bytes`: the most that the history may take in a
  * prompt; longer texts are cut. `summary`: the turn whose stored summary is used; `null` if none
  * is. `summarises`: the summary to write before the attempt; `null` if none is needed or possible.
- * `halvings`: as in `HistoryFacts`.
+ * `windows`: as in `HistoryFacts`.
  */
 export type HistoryPlan = {
   bytes: number;
   summary: number | null;
   summarises: PlannedSummary | null;
-  halvings: number;
+  windows: readonly NarrowWindow[];
 };
 
 /** `turns`: as in `SizedSummary`. `agent`: index of the agent that writes the summary. */
@@ -86,10 +84,11 @@ export function planHistory(
   facts: HistoryFacts | null,
 ): HistoryPlan | null {
   if (!facts) return null;
-  const { summary, turns, halvings = 0 } = facts;
+  const { summary, turns, windows = [] } = facts;
   const bytes = roomFor(agents, facts);
-  const plan = { bytes, summary: lastOf(summary), halvings };
-  if (sizeOf(facts) <= bytes) return summary || halvings > 0 ? { ...plan, summarises: null } : null;
+  const plan = { bytes, summary: lastOf(summary), windows };
+  if (sizeOf(facts) <= bytes)
+    return summary || windows.length > 0 ? { ...plan, summarises: null } : null;
   const through = summaryRoom(bytes) < MIN_SUMMARY_BYTES ? null : lastSummarised(turns, bytes);
   return { ...plan, summarises: through === null ? null : writerOf(agents, facts, through) };
 }
@@ -102,8 +101,8 @@ export function planCompact(
   const last = facts?.turns.at(-1);
   if (!facts || !last) return null;
   const summarises = writerOf(agents, facts, last.turn);
-  const { summary, halvings = 0 } = facts;
-  const plan = { bytes: roomFor(agents, facts), summary: lastOf(summary), halvings };
+  const { summary, windows = [] } = facts;
+  const plan = { bytes: roomFor(agents, facts), summary: lastOf(summary), windows };
   return summarises && { ...plan, summarises };
 }
 
@@ -120,15 +119,16 @@ const sizeOf = ({ summary, turns }: Pick<HistoryFacts, "summary" | "turns">): nu
  */
 function roomFor(
   agents: readonly AgentRules[],
-  { requestBytes, attachedTokens, halvings = 0 }: HistoryFacts,
+  { requestBytes, attachedTokens, windows = [] }: HistoryFacts,
 ): number {
   const rooms = agents.map((agent, index) => {
     const request = { bytes: requestBytes[index] ?? 0, attachedTokens };
-    return { room: roomOf(agent, request), works: !isTooLong(agent, request) };
+    const room = roomOf(agent, request) / 2 ** halvingsOf(agent, windows);
+    return { room, works: !isTooLong(agent, request) };
   });
   const working = rooms.filter(({ works }) => works);
   const counted = (working.length > 0 ? working : rooms).map(({ room }) => room);
-  return Math.floor(Math.min(...counted) / 2 ** halvings);
+  return Math.floor(Math.min(...counted));
 }
 
 type RequestSize = { bytes: number; attachedTokens: number };
@@ -176,12 +176,12 @@ function lastSummarised(turns: readonly SizedTurn[], bytes: number): number | nu
  */
 function writerOf(
   agents: readonly AgentRules[],
-  { summary, turns, halvings = 0 }: HistoryFacts,
+  { summary, turns, windows = [] }: HistoryFacts,
   through: number,
 ): PlannedSummary | null {
   const summarised = turns.filter(({ turn }) => turn <= through);
   const bytes = sizeOf({ summary, turns: summarised });
-  const rooms = agents.map((agent) => transcriptBytes(agent, halvings));
+  const rooms = agents.map((agent) => transcriptBytes(agent, windows));
   const fitting = rooms.findIndex((room) => bytes <= room);
   const largest = Math.max(...rooms);
   if (largest < MIN_TRANSCRIPT_BYTES) return null;
@@ -192,24 +192,12 @@ function writerOf(
 }
 
 /** Most bytes of the texts in an agent's request for a summary. */
-export function transcriptBytes(
-  { context_window: window, max_output_tokens: maxOutput }: AgentRules,
-  halvings = 0,
-): number {
+export function transcriptBytes(agent: AgentRules, windows: readonly NarrowWindow[] = []): number {
+  const { context_window: window, max_output_tokens: maxOutput } = agent;
   const output = Math.min(maxOutput, COMPACTION_OUTPUT_TOKENS, window * OUTPUT_SHARE);
-  const tokens = (window * SUMMARISER_SHARE - output) / 2 ** halvings;
+  const tokens = (window * SUMMARISER_SHARE - output) / 2 ** halvingsOf(agent, windows);
   return Math.max(0, Math.floor(tokens * SAFE_BYTES_PER_TOKEN) - REQUEST_BYTES);
 }
-
-/** Most halvings: a 64th of the assumed window. */
-const MAX_HALVINGS = 6;
-
-/**
- * How often the next turn halves the space for its history. `before`: how often the latest turn
- * did. `wasRefused`: whether a provider refused a request of the latest turn as too long.
- */
-export const nextHalvings = (before: number, wasRefused: boolean): number =>
-  Math.min(MAX_HALVINGS, before + (wasRefused ? 1 : 0));
 
 /** A question that no window of the team fits. `tokens` is an estimate. */
 export type QuestionTooLong = {

@@ -133,14 +133,14 @@ function historyFields(
 
 const toEventFields = (
   agents: TeamRules["agents"],
-  { bytes, summary, summarises, halvings }: HistoryPlan,
+  { bytes, summary, summarises, windows }: HistoryPlan,
 ) => ({
   bytes,
   ...(summary !== null && { summary }),
   ...(summarises && {
     summarises: { turns: [...summarises.turns], agent: agents[summarises.agent]?.id ?? "" },
   }),
-  ...(halvings > 0 && { halvings }),
+  ...(windows.length > 0 && { windows: [...windows] }),
 });
 
 /**

@@ -22,10 +22,17 @@ export const HistoryPlanSchema = z.object({
     })
     .optional()
     .describe("The summary that is written before the attempt. Omitted if none is needed"),
-  halvings: count
+  windows: z
+    .array(
+      z.object({
+        provider: z.string().describe("Type of the backend"),
+        model: z.string().describe("Name of the model"),
+        halvings: count.describe("How often the space for earlier turns is halved for this model"),
+      }),
+    )
     .optional()
     .describe(
-      "How often `bytes` was halved because providers refused requests of earlier turns as too long. Omitted: 0",
+      "Models whose windows are smaller than assumed: their providers refused requests of earlier turns as too long. Omitted: none",
     ),
 });
 

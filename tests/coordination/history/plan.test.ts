@@ -3,7 +3,6 @@ import { describe, expect, it } from "vitest";
 import {
   type HistoryFacts,
   lengthRefusal,
-  nextHalvings,
   planCompact,
   planHistory,
   transcriptBytes,
@@ -26,6 +25,11 @@ const facts = (changes: Partial<HistoryFacts> = {}): HistoryFacts => ({
   attachedTokens: 0,
   ...changes,
 });
+/** The window of an agent's model is smaller than assumed. */
+const halved = (halvings: number, agent: string) => {
+  const { provider, model } = agentRules(agent);
+  return [{ provider, model, halvings }];
+};
 const ten = [1, 2, 3, 4, 5, 6, 7, 8, 9, 10];
 
 type Row = {
@@ -132,22 +136,34 @@ describe("the plan for the history of a turn", () => {
       plan: { bytes: 15_000 },
     },
     {
-      name: "halves the space after a provider has refused a request as too long",
+      name: "halves the space for a model whose window is smaller than assumed",
       windows: [100_000],
-      facts: facts({ turns: turns(20_000, 1, 2, 3, 4), halvings: 1 }),
-      plan: { bytes: 60_000, summarises: { turns: [1, 2, 3] }, halvings: 1 },
+      facts: facts({ turns: turns(20_000, 1, 2, 3, 4), windows: halved(1, "a") }),
+      plan: { bytes: 60_000, summarises: { turns: [1, 2, 3] }, windows: halved(1, "a") },
     },
     {
       name: "remembers that the window is smaller also if the history is short",
       windows: [100_000],
-      facts: facts({ turns: turns(5_000, 1), halvings: 2 }),
-      plan: { bytes: 30_000, summary: null, summarises: null, halvings: 2 },
+      facts: facts({ turns: turns(5_000, 1), windows: halved(2, "a") }),
+      plan: { bytes: 30_000, summary: null, summarises: null, windows: halved(2, "a") },
     },
     {
-      name: "keeps the halvings in a turn without earlier turns, for the turns after it",
+      name: "keeps it in a turn without earlier turns, for the turns after it",
       windows: [100_000],
-      facts: facts({ halvings: 2 }),
-      plan: { bytes: 30_000, summary: null, summarises: null, halvings: 2 },
+      facts: facts({ windows: halved(2, "a") }),
+      plan: { bytes: 30_000, summary: null, summarises: null, windows: halved(2, "a") },
+    },
+    {
+      name: "does not shorten the history because a model of another team has a smaller window",
+      windows: [100_000],
+      facts: facts({ turns: turns(20_000, 1, 2, 3, 4), windows: halved(3, "z") }),
+      plan: { bytes: 120_000, summary: null, summarises: null },
+    },
+    {
+      name: "halves only the space of the model itself, which may still be the larger one",
+      windows: [20_000, 100_000],
+      facts: facts({ turns: turns(20_000, 1), windows: halved(1, "b") }),
+      plan: { bytes: 24_000, summary: null, summarises: null },
     },
     {
       name: "does not shorten the history for an agent that the question alone does not fit",
@@ -176,14 +192,6 @@ describe("the plan of a turn that only summarises", () => {
     const given = facts({ summary: { turns: [1, 2], bytes: 500 } });
     expect(planCompact(team(100_000), given)).toBeNull();
   });
-});
-
-describe("the space for the history", () => {
-  it.each([
-    { name: "is halved after a turn whose request was refused", before: 1, refused: true, then: 2 },
-    { name: "stays halved after a turn that was not refused", before: 2, refused: false, then: 2 },
-    { name: "is not halved without end", before: 6, refused: true, then: 6 },
-  ])("$name", ({ before, refused, then }) => expect(nextHalvings(before, refused)).toBe(then));
 });
 
 describe("a question", () => {

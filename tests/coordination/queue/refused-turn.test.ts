@@ -1,19 +1,19 @@
 import { describe, expect, it } from "vitest";
-import { headOf, owed, runningTurn } from "../../../src/coordination";
+import { headOf, type NarrowWindow, owed, runningTurn } from "../../../src/coordination";
 import { answers, votes } from "../builders";
 import { World } from "../world";
 
 const REFUSED = { code: "context_missing", message: "Push the folder, then ask again." };
 
 /** A session with a completed turn, whose next turn is refused at its start. */
-function refusedWorld(halvings = 0): World {
+function refusedWorld(windows: readonly NarrowWindow[] = []): World {
   const world = new World({ agents: ["a", "b"] });
   world.ask();
   world.play({ a: [answers("A"), votes("a")], b: [answers("B"), votes("a")] });
   world.give({
     ...{ type: "turn_requested", rules: null, question: "And then?", parentTurn: 1 },
     ...{ budget: {}, timeoutMs: null, queueId: "queued_1", refused: REFUSED },
-    history: { summary: null, turns: [], requestBytes: [], attachedTokens: 0, halvings },
+    history: { summary: null, turns: [], requestBytes: [], attachedTokens: 0, windows },
   });
   return world;
 }
@@ -36,9 +36,10 @@ describe("a queued turn that is refused at its start", () => {
     expect(runningTurn(world.state)?.number).toBe(3);
   });
 
-  it("keeps how often later turns halve the space for their history, and plans no summary", () => {
-    const [, started] = refusedWorld(2).events("turn.started");
-    expect(started?.history).toMatchObject({ halvings: 2 });
+  it("keeps what is known about the windows of models for later turns, and plans no summary", () => {
+    const windows = [{ provider: "openai", model: "mini", halvings: 2 }];
+    const [, started] = refusedWorld(windows).events("turn.started");
+    expect(started?.history).toMatchObject({ windows });
     expect(started?.history).not.toHaveProperty("summarises");
     expect(refusedWorld().events("turn.started")[1]).not.toHaveProperty("history");
   });
