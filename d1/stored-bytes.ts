@@ -53,7 +53,7 @@ export function storedBySession(sql: SqlStorage): number {
   );
   const attachmentSizes = new Map<string, number>();
   for (const { body } of sql.exec<{ body: string }>(
-    "SELECT body FROM events WHERE type = 'turn.started'",
+    "SELECT body FROM events WHERE seq IN (SELECT first_seq FROM turns)",
   )) {
     const { attachments = [] }: { attachments?: readonly Attachment[] } = JSON.parse(body);
     for (const { sha256, size } of attachments) attachmentSizes.set(sha256, size);

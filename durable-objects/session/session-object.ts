@@ -145,7 +145,11 @@ export class SessionObject extends DurableObject<Env> implements SessionObjectAp
     return page ? ({ ok: true, ...page } as const) : NOT_FOUND;
   }
 
-  async moveHead(tenant: string, turn: number) {
+  moveHead(tenant: string, turn: number) {
+    return this.#admission.whenIdle(() => this.#moveHead(tenant, turn));
+  }
+
+  #moveHead(tenant: string, turn: number) {
     const session = this.#of(tenant);
     if (!session) return NOT_FOUND;
     const { coordinator, log } = session;

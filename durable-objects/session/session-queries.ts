@@ -13,7 +13,7 @@ import {
 } from "../../src/protocol/view";
 import { type LogRow, toJson, toWire } from "./streams/frames";
 import type { AnswerText, EventPage, PageRequest, TurnPage } from "./session-api";
-import type { SessionLog, TurnPlace } from "./log/session-log";
+import { type SessionLog, startOfTurn, type TurnPlace } from "./log/session-log";
 import { STORE, STREAM } from "../shared/object-limits";
 import { logError } from "../../src/redaction/log";
 
@@ -129,21 +129,32 @@ export class SessionQueries {
     for (; place; place = this.#parentOf(place)) {
       const summary = this.#summaryOf(place);
       if (summary) return [summary, ...pastTurns];
-      const view = this.#viewOf(place).turns.at(-1);
-      if (!view || view.status === "failed") continue;
-      const { question, attachments = [], final, partial } = view;
-      const turn = { turn: place.turn, question, attachments };
-      pastTurns.unshift(
-        final
-          ? { ...turn, answer: this.#finalText(place, final.text) }
-          : {
-              ...turn,
-              answer: partial?.text ?? partial?.answer ?? "",
-              cancelled: { executedTools: this.#executedTools(place) },
-            },
-      );
+      const turn = this.#pastTurn(place);
+      if (turn) pastTurns.unshift(turn);
     }
     return pastTurns;
+  }
+
+  /**
+   * An ended turn as later turns read it; `null` if it failed. Of a completed turn, only the first
+   * and the last event are parsed: a conversation may have hundreds of turns.
+   */
+  #pastTurn(place: TurnPlace): PastTurn | null {
+    const start = startOfTurn(this.#log, place.turn);
+    const lastRow = this.#log.lastRow(place);
+    const end = lastRow && this.#parse(lastRow);
+    if (!start || !end) return null;
+    const { question, attachments = [] } = start;
+    const turn = { turn: place.turn, question, attachments };
+    if (end.type === "turn.completed")
+      return { ...turn, answer: this.#finalText(place, end.answer) };
+    if (end.type !== "turn.cancelled") return null;
+    const { partial } = end;
+    return {
+      ...turn,
+      answer: partial.text ?? partial.answer ?? "",
+      cancelled: { executedTools: this.#executedTools(place) },
+    };
   }
 
   /** The stored summary whose last turn this is; `null` if there is none. */
@@ -173,22 +184,20 @@ export class SessionQueries {
 
   /** A turn's final text for later turns: paths of its files lead to where agents see them. */
   #finalText(place: TurnPlace, text: string): string {
+    const changed = withPathsFor({ for: "prompt", turn: place.turn }, text);
+    if (changed === text) return text;
     for (const row of this.#log.readType(place, "presentation.completed")) {
       const event = this.#parse(row);
-      if (event.type === "presentation.completed" && event.snapshot !== null)
-        return withPathsFor({ for: "prompt", turn: place.turn }, text);
+      if (event.type === "presentation.completed" && event.snapshot !== null) return changed;
     }
     return text;
   }
 
   /** Attachments of all questions so far, oldest first. */
   attachments(): Attachment[] {
-    return this.#log.turns().flatMap((place) =>
-      [...this.#log.readType(place, "turn.started")].flatMap((row) => {
-        const event = this.#parse(row);
-        return event.type === "turn.started" ? (event.attachments ?? []) : [];
-      }),
-    );
+    return this.#log
+      .turns()
+      .flatMap(({ turn }) => startOfTurn(this.#log, turn)?.attachments ?? []);
   }
 
   /**

@@ -51,14 +51,15 @@ export class TurnTeams {
   }
 
   /**
-   * The team that a request brings for a turn that continues `parent`. Returns the parent's team,
-   * or the session's, if it is the same: a client may send the same config with each question. Two
-   * sealed keys are never the same.
+   * The team that a request brings. Returns a stored team if it is the same: a client may send the
+   * same config with each question. Two sealed keys are never the same.
    */
-  brought(team: Team, parent: number | null): StoredTeam {
+  brought(team: Team): StoredTeam {
     const text = JSON.stringify(team);
-    const known = [this.base(parent), this.base(null)];
-    return known.find((one) => JSON.stringify(one.team) === text) ?? { id: "new", team };
+    if (JSON.stringify(this.session) === text) return this.base(null);
+    const query = "SELECT id FROM teams WHERE body = ?";
+    const [stored] = this.#sql.exec<{ id: number }>(query, text).toArray();
+    return stored ? { id: stored.id, team: this.#stored(stored.id) } : { id: "new", team };
   }
 
   /** All teams that turns use, without overrides. */

@@ -25,6 +25,11 @@ export function sizesOf(history: readonly HistoryEntry[]): Pick<HistoryFacts, "s
   };
 }
 
+/** An upper bound of the bytes that a history takes in a prompt. */
+export function bytesOfHistory(history: readonly HistoryEntry[]): number {
+  return history.reduce((sum, entry) => sum + bytesOf(entry), 0);
+}
+
 function bytesOf(entry: HistoryEntry): number {
   const texts = isSummary(entry)
     ? [entry.summary]

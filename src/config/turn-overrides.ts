@@ -135,6 +135,15 @@ function ratesWith({ host, model: before, rates }: Backend, model: string): Rate
   return { ...usualRates(host, model), ...Object.fromEntries(own) };
 }
 
+/** The most agents that a message names. */
+const MAX_NAMED = 16;
+
+function namesOf(agents: Team["agents"]): string {
+  const names = agents.slice(0, MAX_NAMED).map(({ id }) => id);
+  const others = agents.length - names.length;
+  return others > 0 ? `${names.join(", ")} and ${others} more` : names.join(", ");
+}
+
 /** What is wrong with refused overrides, at each place of the request. */
 function problemsOf(
   refusal: OverridesRefusal,
@@ -146,7 +155,7 @@ function problemsOf(
     pointer: toPointer(["overrides", ...path]),
     detail,
   });
-  const ids = agents.map(({ id }) => id).join(", ");
+  const ids = namesOf(agents);
   switch (refusal.code) {
     case "quick_and_max_answers":
       return [

@@ -76,6 +76,7 @@ type TurnGrant = {
   parent: number | null;
   attached: QuestionAttachments | null;
   chosen: TurnTeam;
+  releasePins: () => Promise<void>;
 };
 
 const NOT_FOUND = { ok: false, code: "session_not_found" } as const;
@@ -131,7 +132,8 @@ export class Admission {
     if (!granted.ok) return granted;
     const session =
       current() ?? create({ tenant, session_id: sessionId, team: JSON.stringify(sealed) });
-    const grant = { turn: granted.turn, parent: null, attached, chosen };
+    const { releasePins } = granted;
+    const grant = { turn: granted.turn, parent: null, attached, chosen, releasePins };
     return this.#startGranted(session, link, grant);
   }
 
@@ -183,7 +185,8 @@ export class Admission {
         this.#startedAs(turn) ?? { ok: false, code: "turn_running", turn: coordinator.state.turns }
       );
     }
-    const grant = { turn: granted.turn, parent, attached, chosen };
+    const { releasePins } = granted;
+    const grant = { turn: granted.turn, parent, attached, chosen, releasePins };
     return this.#startGranted(session, link, grant);
   }
 
@@ -235,12 +238,13 @@ export class Admission {
     try {
       await attachmentStore(env, { tenant, session: sessionId }).put(turn.attachments ?? []);
     } catch (error) {
-      waitUntil(Promise.all([link.release(number), pinned.release()]));
+      // Before another admission asks for the same number.
+      await Promise.allSettled([link.release(number), pinned.release()]);
       throw error;
     }
     const costCap = granted.maxCostUsd === null ? {} : { max_cost_usd: granted.maxCostUsd };
     return {
-      ok: true,
+      ...{ ok: true, releasePins: pinned.release },
       turn: {
         ...{ ...turn, budget: { ...turn.budget, ...costCap } },
         ...{ contexts: pinned.contexts, start: started.start, grants, history: length.history },
@@ -299,12 +303,17 @@ export class Admission {
     return NOT_FOUND;
   }
 
-  /** Starts the turn. If the start fails, the turn's place is released. */
-  #startGranted(session: Session, link: TenantLink, granted: TurnGrant): StartedTurn {
+  /** Starts the turn. If the start fails, the turn's place and pins are released. */
+  async #startGranted(
+    session: Session,
+    link: TenantLink,
+    granted: TurnGrant,
+  ): Promise<StartedTurn> {
+    const number = session.coordinator.state.turns + 1;
     try {
       return this.#start(session, granted);
     } catch (error) {
-      this.#options.waitUntil(link.release(session.coordinator.state.turns + 1));
+      await Promise.allSettled([link.release(number), granted.releasePins()]);
       throw error;
     }
   }
@@ -348,6 +357,16 @@ export class Admission {
       ...{ ok: true, turn: coordinator.state.turns },
       ...(warnings.length > 0 && { warnings }),
     };
+  }
+
+  /** Calls `act` when no turn is being admitted: an admission has chosen its parent already. */
+  async whenIdle<T>(act: () => T): Promise<T> {
+    const release = await this.#mutex.acquire();
+    try {
+      return act();
+    } finally {
+      release();
+    }
   }
 
   /** Records the turn that a start with an id has started. */

@@ -36,24 +36,30 @@ export async function startCompact(
   const history = { ...sizesOf(entries), requestBytes: [], attachedTokens: 0, windows };
   if (!planCompact(team.rules.agents, history)) return { ok: false, code: "nothing_to_summarise" };
   const number = coordinator.state.turns + 1;
-  const granted = await new TenantLink(env, tenant, facts.sessionId).ask(number, {
+  const link = new TenantLink(env, tenant, facts.sessionId);
+  const granted = await link.ask(number, {
     ...{ turn: { ...turn, question: "" }, team, attached: null, history: () => entries },
   });
   if (!granted.ok) return granted;
   if (isErased()) {
-    await new TenantLink(env, tenant, facts.sessionId).release(number);
+    await link.release(number);
     return { ok: false, code: "session_not_found" };
   }
   // A refused turn of the queue has the number. Its end releases the place.
   if (coordinator.state.turns >= number) return { ok: false, code: "turn_running", turn: number };
   const costCap = granted.maxCostUsd === null ? {} : { max_cost_usd: granted.maxCostUsd };
-  // No `await` until the turn is stored, so the platform stores all writes or none.
-  teams.begin(number, { base, overridden: null });
-  coordinator.handle({
-    ...{ type: "turn_requested", kind: "compact", question: "", history, parentTurn: parent },
-    rules: base.id === null ? null : team.rules,
-    ...{ budget: { ...turn.budget, ...costCap }, timeoutMs: turn.timeoutMs },
-  });
-  noteStart(number);
+  try {
+    // No `await` until the turn is stored, so the platform stores all writes or none.
+    teams.begin(number, { base, overridden: null });
+    coordinator.handle({
+      ...{ type: "turn_requested", kind: "compact", question: "", history, parentTurn: parent },
+      rules: base.id === null ? null : team.rules,
+      ...{ budget: { ...turn.budget, ...costCap }, timeoutMs: turn.timeoutMs },
+    });
+    noteStart(number);
+  } catch (error) {
+    await link.release(number);
+    throw error;
+  }
   return { ok: true, turn: number };
 }

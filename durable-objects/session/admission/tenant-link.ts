@@ -1,6 +1,7 @@
 import type { Team } from "../../../src/config/team";
 import type { CapTooSmall } from "../../../src/coordination";
 import { minCallUsd } from "../../../src/coordination/budget/budget";
+import { bytesOfHistory } from "../../../src/agents/history";
 import { byteLength } from "../../../src/coordination/byte-length";
 import { withAudioPricing } from "../../../src/coordination/budget/audio-pricing";
 import type { QuestionAttachments } from "../../../src/coordination/state";
@@ -68,7 +69,10 @@ export class TenantLink {
       turn: number,
       maxCostUsd: budget.max_cost_usd ?? null,
       unpriced: unpricedAgents(rules),
-      leastUsd: minCallUsd(agents, byteLength(question) + (attached?.tokens ?? 0)),
+      leastUsd: minCallUsd(
+        agents,
+        byteLength(question) + bytesOfHistory(history()) + (attached?.tokens ?? 0),
+      ),
       attachedBytes: (attached?.attachments ?? []).reduce((sum, { size }) => sum + size, 0),
       endsAt: Date.now() + (timeoutMs ?? rules.orchestrator_timeout_ms) + LEASE_GRACE_MS,
     });

@@ -1,6 +1,6 @@
 import { expectedAttachmentTokens } from "../../../src/agents/attached";
 import { firstCalls } from "../../../src/agents/first-calls";
-import { shownHistory, sizesOf } from "../../../src/agents/history";
+import { bytesOfHistory, shownHistory, sizesOf } from "../../../src/agents/history";
 import { commandsOf } from "../../../src/config/operator-settings";
 import type { Team } from "../../../src/config/team";
 import {
@@ -105,8 +105,7 @@ export function knownWindows({ log, queries }: Past): readonly NarrowWindow[] {
   const refused = refusedModels(log, place);
   if (refused.length === 0) return earlier;
   const read = shownHistory(queries.history(start.parent_turn), start.history);
-  const { summary, turns } = sizesOf(read);
-  const history = turns.reduce((sum, { bytes }) => sum + bytes, summary?.bytes ?? 0);
+  const history = bytesOfHistory(read);
   const texts = (start.attachments ?? []).filter(({ kind }) => kind === "text");
   const question = texts.reduce((sum, { size }) => sum + size, byteLength(start.question));
   return windowsAfter({ earlier, refused, bytes: { history, question } });

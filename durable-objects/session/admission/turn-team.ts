@@ -39,4 +39,4 @@ export const baseOf = (
   teams: TurnTeams,
   { team, teamOf }: Pick<StartTurn, "team" | "teamOf">,
   parent: number | null,
-): StoredTeam => (team ? teams.brought(team, parent) : teams.base(teamOf ?? parent));
+): StoredTeam => (team ? teams.brought(team) : teams.base(teamOf ?? parent));

@@ -144,6 +144,12 @@ export class SessionLog {
     );
   }
 
+  /** The last row of an ended turn; `null` while the turn runs. */
+  lastRow({ lastSeq }: TurnPlace): LogRow | null {
+    const query = "SELECT seq, turn, attempt, agent, type, at, body FROM events WHERE seq = ?";
+    return lastSeq === null ? null : (this.#sql.exec<LogRow>(query, lastSeq).toArray()[0] ?? null);
+  }
+
   /** The place of a turn; `null` if there is no such turn. */
   turn(number: number): TurnPlace | null {
     return this.#places("WHERE turn = ?", number)[0] ?? null;

@@ -21,6 +21,9 @@ export const OverridesRequestSchema = z
       ),
     models: z
       .record(z.string().max(MAX_NAME_CHARS), z.string().min(1).max(MAX_NAME_CHARS))
+      .refine((models) => Object.keys(models).length <= MAX_AGENTS, {
+        message: `names more than ${MAX_AGENTS} agents`,
+      })
       .optional()
       .describe(
         "Another model by agent id. The agent keeps its backend, address and key. Omitted: none",

@@ -57,13 +57,13 @@ describe("the team of a turn", () => {
   });
 
   it("is the one that its request brought, also after a restart", () => {
-    begin(2, { base: teams.brought(other, 1), overridden: null });
+    begin(2, { base: teams.brought(other), overridden: null });
     expect([teams.current(), teams.of(2)]).toEqual([other, other]);
     expect([load().current(), teams.of(2), teams.of(1)]).toEqual([other, other, session]);
   });
 
   it("has its overrides until the next turn, and later turns do not", () => {
-    begin(2, { base: teams.brought(other, 1), overridden });
+    begin(2, { base: teams.brought(other), overridden });
     expect([load().current(), teams.of(2)].map(modelOf)).toEqual(["gpt-5-nano", "gpt-5-mini"]);
     begin(3, { base: teams.base(2), overridden: null });
     expect(load().current()).toEqual(other);
@@ -71,23 +71,31 @@ describe("the team of a turn", () => {
   });
 
   it("is that of its parent on each branch", () => {
-    begin(2, { base: teams.brought(other, 1), overridden: null });
+    begin(2, { base: teams.brought(other), overridden: null });
     begin(3, { base: teams.base(1), overridden: null });
     begin(4, { base: teams.base(2), overridden: null });
     expect([3, 4].map((turn) => modelOf(load().of(turn)))).toEqual(["gpt-5", "gpt-5-mini"]);
   });
 
   it("is stored once, however often requests bring it", () => {
-    begin(2, { base: teams.brought(other, 1), overridden: null });
+    begin(2, { base: teams.brought(other), overridden: null });
     load();
-    begin(3, { base: teams.brought(structuredClone(other), 2), overridden: null });
-    begin(4, { base: teams.brought(structuredClone(session), 3), overridden: null });
+    begin(3, { base: teams.brought(structuredClone(other)), overridden: null });
+    begin(4, { base: teams.brought(structuredClone(session)), overridden: null });
     expect(load().all()).toEqual([session, other]);
     expect(teams.of(4)).toBe(teams.session);
   });
 
+  it("is stored once if two teams take turns", () => {
+    const third = team("gpt-5-nano");
+    for (const [index, one] of [other, third, other, third, other].entries())
+      begin(index + 2, { base: load().brought(one), overridden: null });
+    expect(load().all()).toEqual([session, other, third]);
+    expect([5, 6].map((turn) => modelOf(teams.of(turn)))).toEqual(["gpt-5-nano", "gpt-5-mini"]);
+  });
+
   it("replaces what a failed start has stored", () => {
-    teams.begin(2, { base: teams.brought(other, 1), overridden });
+    teams.begin(2, { base: teams.brought(other), overridden });
     expect(load().current()).toEqual(session);
     begin(2, { base: teams.base(1), overridden: null });
     expect([load().current(), teams.all()]).toEqual([session, [session]]);
@@ -95,7 +103,7 @@ describe("the team of a turn", () => {
 });
 
 it("every stored team is sealed again when the session is loaded", () => {
-  begin(2, { base: teams.brought(other, 1), overridden });
+  begin(2, { base: teams.brought(other), overridden });
   const renew = (one: Team): Team => ({ ...one, planningInstruction: "sealed again" });
   load({ renew });
   expect(

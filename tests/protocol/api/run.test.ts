@@ -151,6 +151,15 @@ describe("a request for a turn", () => {
   it.each([
     { name: "two teams", team: { config: "demo", config_yaml: "x" }, path: "config_yaml" },
     {
+      name: "models for more agents than a team can have",
+      team: {
+        overrides: {
+          models: Object.fromEntries(Array.from({ length: 65 }, (_, n) => [`a${n}`, "m"])),
+        },
+      },
+      path: "overrides.models",
+    },
+    {
       name: "overrides of no agent",
       team: { overrides: { agents: [] } },
       path: "overrides.agents",

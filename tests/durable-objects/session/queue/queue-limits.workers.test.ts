@@ -91,6 +91,27 @@ describe("a limit of the tenant", () => {
     expect(await session.statuses()).toEqual(["completed", "completed", "completed", "completed"]);
   });
 
+  it("counts the history of a question against the rest of the day", async () => {
+    await setLimits("talkative", null, 1);
+    const { key } = await makeKey("talkative");
+    const team = teamOf(["gemini-2.5-flash"]);
+    const long = `What is six times seven? ${"I ask for a friend. ".repeat(4_000)}`;
+    const session = await TenantSession.start(key, team, long);
+    await session.untilTurns(1);
+    await runInDurableObject(tenantOf("talkative"), (_, { storage }) =>
+      storage.sql.exec("DELETE FROM spend"),
+    );
+    // The rest pays for a first call with a short question, but not with 80 KB of history.
+    const spent = { session: "session_0000000007", turn: 1, costUsd: 0.985, at: Date.now() };
+    await tenantOf("talkative").endTurn(spent);
+    const refused = await session.ask("And seven times eight?");
+    expect([refused.status, await refused.json()]).toMatchObject([429, { code: "spend_exceeded" }]);
+    expect(await session.statuses()).toEqual(["completed"]);
+    const other = await TenantSession.start(key, team, "What is six times seven?");
+    await other.untilTurns(1);
+    expect(await other.statuses()).toEqual(["completed"]);
+  });
+
   it("lets the queue wait for a place", async () => {
     await setLimits("crowded_queue", 1, null);
     const { key } = await makeKey("crowded_queue");
