@@ -44,7 +44,7 @@ export class SessionQueries {
     if (ended === null) return;
     const summary = this.#summary(ended);
     if (summary !== null) this.#log.saveSummary(ended, summary);
-    this.#view = null;
+    this.#view = summary === null ? null : this.#view && withSettled(this.#view, summary);
   }
 
   /** The session's status; `null` if it has no turn. */
@@ -371,6 +371,13 @@ function withoutLongTexts(settled: TurnView | null): TurnView | null {
       citations: [],
     })),
   };
+}
+
+/** The view with the ended turn as it is read from its summary: without its long texts. */
+function withSettled(view: SessionView, summary: string): SessionView {
+  const settled: TurnView | null = JSON.parse(summary);
+  const turns = view.turns.map((turn) => (turn.number === settled?.number ? settled : turn));
+  return { ...view, turns };
 }
 
 const withoutLongSummary = (history: HistoryView, cut: (text: string) => string): HistoryView => ({
