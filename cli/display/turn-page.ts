@@ -32,6 +32,7 @@ export function turnLinesOf(turn: TurnFacts): Line[] {
           ...paragraphs(text),
           [],
         ]),
+    ...summaryLines(turn),
     ...historyLines(turn),
     ...failureLines(turn),
     ...sourceLines(turn),
@@ -84,6 +85,14 @@ function warningsOf({ agents, attempts, status }: TurnFacts): string[] {
   ];
 }
 
+/** The summary that the turn wrote before its answer. In a turn of kind `compact` it is the answer. */
+function summaryLines({ summary, answer, history }: TurnFacts): Line[] {
+  const through = history?.summary_through;
+  if (!summary || !through || summary === answer) return [];
+  const title = `Summary of the turns up to ${through}`;
+  return [[segment(title, "bold")], ...paragraphs(summary), []];
+}
+
 /** What the agents read of earlier turns, if that is not all of their text. */
 function historyLines({ history }: TurnFacts): Line[] {
   if (!history) return [];
@@ -91,7 +100,7 @@ function historyLines({ history }: TurnFacts): Line[] {
   const by = author ? `, written by ${toLine(author)} in this turn` : "";
   return [
     ...(through ? [fact("earlier", `turns up to ${through} as a summary${by}`)] : []),
-    ...(cut ? [fact("earlier", `the longest texts are cut: ${toLine(cut.message)}`)] : []),
+    ...(cut ? [fact("earlier", `the oldest texts are cut: ${toLine(cut.message)}`)] : []),
   ];
 }
 

@@ -207,6 +207,7 @@ export const TurnFactsSchema = z.object({
     })
     .nullish(),
   partial: z.object({ answer: z.string().nullish(), text: z.string().nullish() }).nullish(),
+  summary: z.string().optional(),
   /** What the agents read of earlier turns. Omitted if they read all of it in full. */
   history: z
     .object({

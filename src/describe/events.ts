@@ -86,7 +86,7 @@ function phraseOf(event: WireEvent, turn: TurnView): Phrase {
 function historyPhrase(event: EventOf<"history.summarised" | "history.cut">): Phrase {
   if (event.type === "history.cut")
     return {
-      text: `did not summarise the older turns (${event.message.replace(/\.$/, "")}): their longest texts are cut`,
+      text: `did not summarise the older turns (${event.message.replace(/\.$/, "")}): the oldest texts are cut`,
       tone: "bad",
     };
   return { text: `has summarised ${turnRange(event.turns)}`, tone: "good" };

@@ -128,6 +128,21 @@ describe("a turn as a page", () => {
     from_the_future: true,
   });
 
+  it("shows the summary that the turn wrote, and what the agents read of earlier turns", () => {
+    const history = { summary_through: 3, written_by: "anna" };
+    const lines = text(turnLinesOf({ ...turn, summary: "They\x1b[2J chose sand.", history }));
+    expect(lines).toContain("Summary of the turns up to 3");
+    expect(lines).toContain("They chose sand.");
+    expect(lines).toContain("earlier  turns up to 3 as a summary, written by anna in this turn");
+  });
+
+  it("does not repeat the summary of a turn that only summarises", () => {
+    const history = { summary_through: 3, written_by: "anna" };
+    const lines = text(turnLinesOf({ ...turn, answer: "They chose sand.", summary: "They chose sand.", history }));
+    expect(lines.filter((line) => line === "They chose sand.")).toHaveLength(1);
+    expect(lines.join("\n")).not.toContain("Summary of");
+  });
+
   it("has question, answer, sources, valid votes, winner and cost, without control sequences", () => {
     expect(text(turnLinesOf(turn))).toEqual([
       "Turn 2: completed",

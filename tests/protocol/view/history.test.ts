@@ -62,7 +62,7 @@ it.each([
   {
     name: "cut texts",
     body: cut,
-    text: " did not summarise the older turns (The quota is used up): their longest texts are cut",
+    text: " did not summarise the older turns (The quota is used up): the oldest texts are cut",
   },
   {
     name: "the start of the round",
