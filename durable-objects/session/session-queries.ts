@@ -195,9 +195,7 @@ export class SessionQueries {
 
   /** Attachments of all questions so far, oldest first. */
   attachments(): Attachment[] {
-    return this.#log
-      .turns()
-      .flatMap(({ turn }) => startOfTurn(this.#log, turn)?.attachments ?? []);
+    return this.#log.turns().flatMap(({ turn }) => startOfTurn(this.#log, turn)?.attachments ?? []);
   }
 
   /**

@@ -244,7 +244,8 @@ export class Admission {
     }
     const costCap = granted.maxCostUsd === null ? {} : { max_cost_usd: granted.maxCostUsd };
     return {
-      ...{ ok: true, releasePins: pinned.release },
+      ok: true,
+      releasePins: pinned.release,
       turn: {
         ...{ ...turn, budget: { ...turn.budget, ...costCap } },
         ...{ contexts: pinned.contexts, start: started.start, grants, history: length.history },

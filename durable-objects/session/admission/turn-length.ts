@@ -112,7 +112,10 @@ export function knownWindows({ log, queries }: Past): readonly NarrowWindow[] {
 }
 
 /** The models whose requests were refused as too long until their agents gave up. */
-function refusedModels(log: SessionLog, place: TurnPlace): Pick<NarrowWindow, "provider" | "model">[] {
+function refusedModels(
+  log: SessionLog,
+  place: TurnPlace,
+): Pick<NarrowWindow, "provider" | "model">[] {
   const calls = new Set(
     [...log.readType(place, "call.failed")].flatMap((row) => {
       const event = toWire(row, "");

@@ -38,7 +38,7 @@ export class TeamUser {
     { turn, parent }: { turn: number; parent: number | null },
   ): Pick<TurnRequest, "rules" | "overrides"> {
     const { brings, overrides } = this.#planOf(turn);
-    const base = brings === null ? teams.base(parent) : teams.brought(this.#teams[brings], parent);
+    const base = brings === null ? teams.base(parent) : teams.brought(this.#teams[brings]);
     const isOther =
       brings === null
         ? (parent !== null && this.expected.get(parent)?.isOther) === true

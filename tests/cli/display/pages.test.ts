@@ -138,7 +138,9 @@ describe("a turn as a page", () => {
 
   it("does not repeat the summary of a turn that only summarises", () => {
     const history = { summary_through: 3, written_by: "anna" };
-    const lines = text(turnLinesOf({ ...turn, answer: "They chose sand.", summary: "They chose sand.", history }));
+    const lines = text(
+      turnLinesOf({ ...turn, answer: "They chose sand.", summary: "They chose sand.", history }),
+    );
     expect(lines.filter((line) => line === "They chose sand.")).toHaveLength(1);
     expect(lines.join("\n")).not.toContain("Summary of");
   });
