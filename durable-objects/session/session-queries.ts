@@ -141,7 +141,7 @@ export class SessionQueries {
    */
   #pastTurn(place: TurnPlace): PastTurn | null {
     const start = startOfTurn(this.#log, place.turn);
-    const lastRow = this.#log.lastRow(place);
+    const lastRow = place.lastSeq === null ? null : this.#log.row(place.lastSeq);
     const end = lastRow && this.#parse(lastRow);
     if (!start || !end) return null;
     const { question, attachments = [] } = start;

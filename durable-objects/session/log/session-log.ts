@@ -144,10 +144,10 @@ export class SessionLog {
     );
   }
 
-  /** The last row of an ended turn; `null` while the turn runs. */
-  lastRow({ lastSeq }: TurnPlace): LogRow | null {
+  /** The row with this number; `null` if there is no such event. */
+  row(seq: number): LogRow | null {
     const query = "SELECT seq, turn, attempt, agent, type, at, body FROM events WHERE seq = ?";
-    return lastSeq === null ? null : (this.#sql.exec<LogRow>(query, lastSeq).toArray()[0] ?? null);
+    return this.#sql.exec<LogRow>(query, seq).toArray()[0] ?? null;
   }
 
   /** The place of a turn; `null` if there is no such turn. */
@@ -246,10 +246,7 @@ export class SessionLog {
 /** The `turn.started` of a turn; `null` if there is no such turn. */
 export function startOfTurn(log: SessionLog, turn: number): EventOf<"turn.started"> | null {
   const place = log.turn(turn);
-  if (!place) return null;
-  for (const row of log.readType(place, "turn.started")) {
-    const event = toWire(row, "");
-    if (event.type === "turn.started") return event;
-  }
-  return null;
+  const row = place && log.row(place.firstSeq);
+  const event = row && toWire(row, "");
+  return event?.type === "turn.started" ? event : null;
 }

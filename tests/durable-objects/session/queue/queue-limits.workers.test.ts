@@ -105,7 +105,7 @@ describe("a limit of the tenant", () => {
     const spent = { session: "session_0000000007", turn: 1, costUsd: 0.985, at: Date.now() };
     await tenantOf("talkative").endTurn(spent);
     const refused = await session.ask("And seven times eight?");
-    expect([refused.status, await refused.json()]).toMatchObject([429, { code: "spend_exceeded" }]);
+    expect([refused.status, await refused.json()]).toMatchObject([402, { code: "spend_exceeded" }]);
     expect(await session.statuses()).toEqual(["completed"]);
     const other = await TenantSession.start(key, team, "What is six times seven?");
     await other.untilTurns(1);
