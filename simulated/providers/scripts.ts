@@ -170,6 +170,8 @@ export function byStage(parts: Record<"answering" | "deciding" | "presenting", S
 
 /** Characters of each block that a simulated summary repeats. */
 const SUMMARISED_CHARS = 60;
+/** Most characters of a simulated summary. */
+const MOST_SUMMARY_CHARS = 8_000;
 
 /** A summary of earlier turns: the beginning of each of their texts. */
 export function summaryOf({ asked }: Situation): string {
@@ -179,7 +181,7 @@ export function summaryOf({ asked }: Situation): string {
   const beginnings = [...text.matchAll(blocks)].map(([, content = ""]) =>
     content.slice(0, SUMMARISED_CHARS),
   );
-  return `So far: ${beginnings.join(" | ")}`;
+  return `So far: ${beginnings.join(" | ")}`.slice(0, MOST_SUMMARY_CHARS);
 }
 
 /** A reply with one `new_answer` call. */
