@@ -171,7 +171,7 @@ export function byStage(parts: Record<"answering" | "deciding" | "presenting", S
 /** Characters of each block that a simulated summary repeats. */
 const SUMMARISED_CHARS = 60;
 /** Most characters of a simulated summary. */
-const MOST_SUMMARY_CHARS = 8_000;
+const MOST_SUMMARY_CHARS = 2_000;
 
 /** A summary of earlier turns: the beginning of each of their texts. */
 export function summaryOf({ asked }: Situation): string {
