@@ -135,6 +135,8 @@ function ratesWith({ host, model: before, rates }: Backend, model: string): Rate
   return { ...usualRates(host, model), ...Object.fromEntries(own) };
 }
 
+/** The most problems of one kind that a refusal lists. */
+const MAX_PROBLEMS = 20;
 /** The most agents that a message names. */
 const MAX_NAMED = 16;
 
@@ -169,7 +171,7 @@ function problemsOf(
         problem(["agents"], `No agent takes part: name one of ${ids}, or leave out \`agents\`.`),
       ];
     case "unknown_agents":
-      return refusal.agents.map((id) => {
+      return refusal.agents.slice(0, MAX_PROBLEMS).map((id) => {
         const index = overrides.agents?.indexOf(id) ?? -1;
         const detail = `The team has no agent \`${shortQuote(id)}\`. Its agents: ${ids}.`;
         return problem(index < 0 ? ["models", id] : ["agents", index], detail);
