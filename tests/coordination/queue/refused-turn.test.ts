@@ -4,9 +4,10 @@ import { answers, votes } from "../builders";
 import { World } from "../world";
 
 const REFUSED = { code: "context_missing", message: "Push the folder, then ask again." };
+const REQUESTED = { contexts: [{ name: "site", permission: "write" as const }] };
 
 /** A session with a completed turn, whose next turn is refused at its start. */
-function refusedWorld(halvings = 0): World {
+function refusedWorld(halvings = 0, more: object = {}): World {
   const world = new World({ agents: ["a", "b"] });
   world.ask();
   world.play({ a: [answers("A"), votes("a")], b: [answers("B"), votes("a")] });
@@ -14,6 +15,7 @@ function refusedWorld(halvings = 0): World {
     ...{ type: "turn_requested", rules: null, question: "And then?", parentTurn: 1 },
     ...{ budget: {}, timeoutMs: null, queueId: "queued_1", refused: REFUSED },
     history: { summary: null, turns: [], requestBytes: [], attachedTokens: 0, halvings },
+    ...more,
   });
   return world;
 }
@@ -41,6 +43,16 @@ describe("a queued turn that is refused at its start", () => {
     expect(started?.history).toMatchObject({ halvings: 2 });
     expect(started?.history).not.toHaveProperty("summarises");
     expect(refusedWorld().events("turn.started")[1]).not.toHaveProperty("history");
+  });
+
+  it("stores what its request named apart from what the turns after it inherit", () => {
+    const [, started] = refusedWorld(0, { requested: REQUESTED }).events("turn.started");
+    expect(started).toMatchObject({ requested: REQUESTED });
+    expect(started).not.toHaveProperty("grants");
+    const [, ran] = refusedWorld(0, { requested: REQUESTED, refused: undefined }).events(
+      "turn.started",
+    );
+    expect(ran).not.toHaveProperty("requested");
   });
 
   it("has no field of the queue if it was not queued", () => {
