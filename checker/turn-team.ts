@@ -35,16 +35,28 @@ function agentsOf(team: TeamRules, started: TurnStart): TeamRules["agents"] {
   return agents;
 }
 
-/** A turn stores a team only if it is another one, and overrides only if they fit its team. */
+/**
+ * A turn stores a team only if it is another one, and overrides only if they fit its team. Only a
+ * turn that is refused at its start stores what else its request named.
+ */
 export const turnTeams: Invariant = {
   id: "turn-team",
   watch: () => ({
     see: ({ event, board }) => {
+      if (event.type === "attempt.started")
+        return unless(
+          board.turn?.requested === undefined,
+          "a turn that was not refused stores what its request named",
+        );
       if (event.type !== "turn.started") return [];
       return [
         ...unless(
           JSON.stringify(event.rules) !== JSON.stringify(board.sessionRules),
           "a turn repeats the team of the session",
+        ),
+        ...unless(
+          event.overrides === undefined || event.requested?.overrides === undefined,
+          "the overrides of a turn fit its team, and do not fit it",
         ),
         ...overridesViolations(event, event.rules ?? board.sessionRules),
       ];

@@ -4,7 +4,7 @@ import type { TurnView } from "../../src/protocol/view";
 import { runLinks, sessionPath } from "../../src/protocol/paths";
 import { beginningLines, endLines, type FileAddresses, IN_PROGRESS } from "../display/automation";
 import { displayForOptions, showsProgress } from "../display/choose-display";
-import { cancelRun, latestTurn, startRun, startTurn, turnFacts } from "../service/session-calls";
+import { cancelRun, startRun, startTurn, turnFacts, turnToWatch } from "../service/session-calls";
 import { CliError, EXIT, type ExitCode } from "../exit-codes";
 import { rememberSession } from "../credentials/last-session";
 import { hasChanges, listIfPossible } from "../files/result-files";
@@ -39,6 +39,8 @@ export type AskOptions = {
   repetition?: Repetition;
   /** What the user types while the turn runs. Omitted: the user cannot type. */
   typing?: Typing;
+  /** Called once the service has accepted the question. */
+  onAccepted?: () => void;
 };
 
 /** One turn of a session. Turns are numbered from 1. */
@@ -99,7 +101,9 @@ async function startOrFind(options: AskOptions, io: RunIo): Promise<Place> {
     sessionId,
     turn:
       turn ??
-      (await runInterruptibly(io, INTERRUPTED, (signal) => latestTurn(sessionId, context, signal))),
+      (await runInterruptibly(io, INTERRUPTED, (signal) =>
+        turnToWatch(sessionId, context, signal),
+      )),
   };
 }
 
@@ -122,7 +126,7 @@ async function awaitStart(
 }
 
 async function start(options: AskOptions, io: RunIo): Promise<StartAnswer> {
-  const { target, context, repetition = {} } = options;
+  const { target, context, repetition = {}, onAccepted } = options;
   if ("attach" in target) throw new CliError(EXIT.config, "An existing session cannot be started.");
   const started = await runInterruptibly(io, INTERRUPTED, (signal) =>
     "run" in target
@@ -133,8 +137,8 @@ async function start(options: AskOptions, io: RunIo): Promise<StartAnswer> {
       ? await explainedError(error, target.next, { context, repetition })
       : error;
   });
-  const warnings = "queued" in started ? [] : (started.warnings ?? []);
-  for (const line of warningLines(warnings)) io.stderr.write(`${line}\n`);
+  onAccepted?.();
+  for (const line of warningLines(started.warnings ?? [])) io.stderr.write(`${line}\n`);
   return started;
 }
 

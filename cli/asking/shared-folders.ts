@@ -43,11 +43,22 @@ type SharingIo = Pick<Io, "cwd" | "home" | "stdin" | "stdout" | "stderr" | "scre
 };
 
 /**
+ * `requested`: the folders of `--with`, which are pushed. `allowed`: folders of `--with` that the
+ * session already has. They are not pushed again unless the config names them, and then without a
+ * question.
+ */
+type SharingInput = {
+  team: TeamChoice;
+  requested: readonly WithFolder[];
+  allowed?: readonly WithFolder[];
+};
+
+/**
  * Pushes the folders of `--with`, and the folders that the config names, once the user allows it.
  * Throws CliError, also if the user refuses, or if there is no terminal to ask at.
  */
 export async function shareFolders(
-  { team, requested }: { team: TeamChoice; requested: readonly WithFolder[] },
+  { team, requested, allowed = [] }: SharingInput,
   connection: Connection,
   io: SharingIo,
 ): Promise<Sharing> {
@@ -55,11 +66,15 @@ export async function shareFolders(
     requested.map(async (one) => ({ ...one, directory: await realDirectory(io.cwd, one.typed) })),
   );
   requireDistinct(given);
+  // A folder that no longer exists is not pushed again.
+  const before = allowed.map(({ typed }) => realDirectory(io.cwd, typed).catch(() => null));
+  const known = new Set([
+    ...given.map(({ directory }) => directory),
+    ...(await Promise.all(before)),
+  ]);
   const text = team.request.config_yaml ?? "";
   const named = await Promise.all(hostPathsIn(text).map((one) => resolveHostPath(one, team, io)));
-  const unasked = named.filter(({ directory }) =>
-    given.every((one) => one.directory !== directory),
-  );
+  const unasked = named.filter(({ directory }) => !known.has(directory));
   await requireFolderConsent({ folders: unasked, text, team, connection }, io);
   const names = new Map<string, string>();
   const writable = new Set(

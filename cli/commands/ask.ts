@@ -3,6 +3,7 @@ import { continues, findContinuation, readAttachments } from "../asking/continua
 import { ask, askDetached, type AskResult, type AskOptions } from "../asking/ask-team";
 import { readQuestion } from "../asking/question";
 import { printPullHints } from "../asking/pull-hints";
+import { requireRunnable } from "../asking/runnable-team";
 import { shareFolders, type Sharing } from "../asking/shared-folders";
 import { besideStanding } from "../asking/standing-grants";
 import { chooseTeam, namesTeam, type TeamChoice } from "../asking/team-choice";
@@ -11,10 +12,8 @@ import { connect, type Connection, type ConnectionFlags } from "../credentials/c
 import { CliError, EXIT, type ExitCode } from "../exit-codes";
 import { type Io, isInteractive } from "../io";
 import { findSession } from "../service/find-session";
-import { validateConfig } from "../service/listings";
 import { printAttached, withUploads } from "../uploads/uploads";
 import { SESSION_ARGUMENT, toSessionReference, toTurn } from "./arguments";
-import { verdictLines } from "./config";
 import {
   type AskFlags,
   type Limits,
@@ -123,24 +122,12 @@ async function share(
   if (flags.contexts === false && flags.with !== undefined)
     throw new CliError(EXIT.config, "--no-contexts takes all contexts back: omit --with.");
   const requested = flags.with ?? [];
-  if (requested.length > 0) await requireRunnable(team, connection);
+  if (requested.length > 0 && team.request.config_yaml !== undefined)
+    await requireRunnable(team, { refused: "Nothing was pushed.", pushes: true }, connection);
   const sharing = await shareFolders({ team, requested }, connection, io);
   const { contexts } = sharing;
   const isGiven = contexts.length > 0 || flags.contexts === false;
   return { ...sharing, grants: isGiven ? { contexts } : {} };
-}
-
-/**
- * Throws CliError if the service refuses the team's config, so that no folder is pushed for a
- * question that cannot be asked. Folders that the config names count as pushed.
- */
-async function requireRunnable({ request, source }: TeamChoice, context: Connection) {
-  if (request.config_yaml === undefined) return;
-  const { data } = await validateConfig(request.config_yaml, context);
-  const refusals = data.refusals.filter(({ need }) => need !== "host_context_path");
-  if (data.errors.length + refusals.length === 0) return;
-  const lines = verdictLines({ ...data, runnable: false, refusals, warnings: [] }, source);
-  throw new CliError(EXIT.config, ["Nothing was pushed.", ...lines].join("\n"));
 }
 
 /** Asks the next question of an existing session; `null` opens a conversation that continues it. */
@@ -161,8 +148,9 @@ async function askOn(question: string | null, flags: AskFlags, io: Io): Promise<
   if (question === null) {
     const team = another ? sharing.team : await chooseTeam({}, io);
     const shared = { requested, folders, winner: flags.conflicts };
-    const next = { continuation, attachments, ...(another && { teamOfNext: request }) };
-    const options = { team, connection, limits, output, ...next };
+    // The attachments of another team include those of `--file`.
+    const next = another ? { teamOfNext: sharing.team } : { attachments };
+    const options = { team, connection, limits, output, continuation, ...next };
     return converse({ ...options, ...shared }, io);
   }
   printAttached(attachments, io);

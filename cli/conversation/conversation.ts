@@ -23,8 +23,11 @@ export type Conversation = {
   from: number | null;
   /** The latest question; `null` if no question was asked in this session. */
   latest: LatestQuestion | null;
-  /** Another team for the next question of the session, in the form of the API. Omitted if none. */
-  teamOfNext?: TeamChoice["request"];
+  /**
+   * Another team for the next question of the session. The turns that continue its turn use the
+   * team too. Omitted: the team of the turn that the question follows.
+   */
+  teamOfNext?: TeamChoice;
   /** Attachments of the next question, in addition to those of the team. */
   attachments: readonly QuestionPart[];
   /** The folders of `--with`. Another team gets them too. */
@@ -60,6 +63,7 @@ export type LatestQuestion = {
   parent: number | null;
   /** The turn that first asked the question; `null` until the service has accepted it. */
   turn: number | null;
+  /** Without those of a session's first team. */
   attachments: readonly QuestionPart[];
   /** The team that the question brought, in the form of the API. Omitted if it brought none. */
   team?: TeamChoice["request"];
@@ -72,19 +76,31 @@ export function sessionOf({ session }: Conversation): string {
   return session;
 }
 
+/** The attachments of the session's next question: those of the team that it brings come first. */
+export const attachmentsOfNext = ({
+  teamOfNext,
+  attachments,
+}: Pick<Conversation, "teamOfNext" | "attachments">): readonly QuestionPart[] => [
+  ...(teamOfNext?.attachments ?? []),
+  ...attachments,
+];
+
+/** To be called once the service has accepted a question that brought this team. */
+export function noteAccepted(conversation: Conversation, team: LatestQuestion["team"]): void {
+  if (team && conversation.teamOfNext?.request === team) delete conversation.teamOfNext;
+}
+
 /** The request that asks `question`: the session's next turn, or a new session if there is none. */
-export function nextTurn(
-  { session, from, team, teamOfNext, limits, attachments, winner }: Conversation,
-  question: string,
-): AskTarget {
+export function nextTurn(conversation: Conversation, question: string): AskTarget {
+  const { session, from, team, teamOfNext, limits, attachments, winner } = conversation;
   if (session === null) return firstTurn({ team, limits }, { question, attachments });
   return {
     next: {
       sessionId: session,
       body: {
-        question: withUploads(question, attachments),
+        question: withUploads(question, attachmentsOfNext(conversation)),
         ...(from === null ? {} : { parent_turn: from }),
-        ...teamOfNext,
+        ...teamOfNext?.request,
         ...limits,
         ...(winner === null ? {} : { context_conflicts: winner }),
       },

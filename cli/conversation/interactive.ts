@@ -7,10 +7,12 @@ import type { SharedFolder, WithFolder } from "../asking/shared-folders";
 import { refuseLikelyCommandEntry } from "../commands/likely-commands";
 import type { Connection } from "../credentials/connection";
 import {
+  attachmentsOfNext,
   repeatedTurn,
   type Conversation,
   type LatestQuestion,
   nextTurn,
+  noteAccepted,
   sessionOf,
 } from "./conversation";
 import { CliError, EXIT, type ExitCode } from "../exit-codes";
@@ -48,8 +50,8 @@ export type ConverseOptions = {
   output: OutputOptions;
   /** The session that the conversation continues. Omitted: the first question starts one. */
   continuation?: Continuation;
-  /** Another team for the first question, in the form of the API. */
-  teamOfNext?: TeamChoice["request"];
+  /** Another team for the first question, if it continues a session. */
+  teamOfNext?: TeamChoice;
   /** Attachments of the first question, in addition to those of the team. */
   attachments?: readonly QuestionPart[];
   /** The folders of `--with`, and all folders that were pushed. */
@@ -89,7 +91,7 @@ export async function converse(
   }
   io.stderr.write(`massgen-edge at ${connection.server}${subjectOf(conversation)}`);
   io.stderr.write("/help lists commands, /quit leaves.\n");
-  printAttached(continuation ? attachments : team.attachments, io);
+  printAttached(continuation ? attachmentsOfNext(conversation) : team.attachments, io);
   const canMarkPastes = canRedraw(io.stderr, io.env);
   // The mode is also on during a turn, because the next prompt reads text that is pasted meanwhile.
   if (canMarkPastes) io.screen.write(PASTE_MODE.on);
@@ -109,11 +111,12 @@ async function latestQuestion(session: string, connection: Connection): Promise<
   return { question: data.question, parent: data.parent_turn ?? null, turn, attachments: [] };
 }
 
-function subjectOf({ session, from, latest, team }: Conversation): string {
+function subjectOf({ session, from, latest, team, teamOfNext }: Conversation): string {
   if (session === null) return `, asking ${team.description}. `;
   const question = fitStart(toLine(latest?.question ?? ""), MAX_QUESTION_COLUMNS);
   const place = from === null ? `${latest?.turn ?? 1}: ${question}` : String(from);
-  return `.\nContinuing ${session}\nafter turn ${place}\n`;
+  const another = teamOfNext ? `asking ${toLine(teamOfNext.description)} from now on\n` : "";
+  return `.\nContinuing ${session}\nafter turn ${place}\n${another}`;
 }
 
 async function readEntries(conversation: Conversation, io: Io): Promise<void> {
@@ -121,10 +124,12 @@ async function readEntries(conversation: Conversation, io: Io): Promise<void> {
   let interrupts = 0;
   for (;;) {
     io.stderr.write("\n");
-    const command = (await conversation.typed?.takeCommand()) ?? null;
-    if (command !== null) {
-      io.stderr.write(`> ${toLine(command)}\n`);
-      if ((await handleEntry({ kind: "text", text: command }, conversation, io)) === "quit") return;
+    const text = (await conversation.typed?.takeEntry()) ?? null;
+    if (text !== null) {
+      io.stderr.write(`> ${toLine(text)}\n`);
+      const outcome = await handleEntry({ kind: "text", text }, conversation, io);
+      if (outcome === "quit") return;
+      if (outcome === "failed") conversation.typed?.returnQuestions();
       continue;
     }
     const initial = (await conversation.typed?.takeText()) ?? "";
@@ -152,12 +157,12 @@ function printShowHint({ session, latest, connection }: Conversation, io: Io): v
   io.stderr.write(`To continue: ${commandAt(connection, "--continue")}\n`);
 }
 
-/** Handles one entry. An error ends the question but not the conversation. */
+/** Handles one entry. An error ends the question but not the conversation: `failed`. */
 async function handleEntry(
   entry: Extract<EditorInput, { kind: "text" }>,
   conversation: Conversation,
   io: Io,
-): Promise<"quit" | "continue"> {
+): Promise<"quit" | "continue" | "failed"> {
   try {
     const outcome = await dispatch(entry.text, conversation, io);
     if (outcome === "quit") return "quit";
@@ -167,6 +172,7 @@ async function handleEntry(
   } catch (error) {
     if (!(error instanceof CliError)) throw error;
     io.stderr.write(`${error.message}\n`);
+    return "failed";
   }
   return "continue";
 }
@@ -190,15 +196,17 @@ async function dispatch(text: string, conversation: Conversation, io: Io): Promi
 }
 
 /** Asks a question. `from`: the turn that it follows; `null` means the head of the session. */
-async function askNext(text: string, from: number | null, { conversation, io }: Stage) {
+async function askNext(text: string, from: number | null, stage: Stage) {
+  const { conversation } = stage;
   const question = toQuestion(text);
   const target = nextTurn({ ...conversation, from }, question);
-  const { session, attachments, connection, teamOfNext: team = {} } = conversation;
+  const { session, connection, teamOfNext } = conversation;
+  const attachments = attachmentsOfNext(conversation);
   // read before the question: if its response is lost, its own turn may already be the head
   const parent = session === null ? null : (from ?? (await headTurn(session, connection)));
   conversation.attachments = [];
-  const latest = { question, parent, turn: null, attachments, team };
-  await runTurn(target, latest, { conversation, io });
+  const team = teamOfNext && { team: teamOfNext.request };
+  await runTurn(target, { question, parent, turn: null, attachments, ...team }, stage);
 }
 type Stage = { conversation: Conversation; io: Io };
 
@@ -217,7 +225,12 @@ async function askAgain(conversation: Conversation, io: Io): Promise<void> {
   const target = repeatedTurn(conversation);
   if (target === null || conversation.latest === null)
     throw new CliError(EXIT.config, "No question was asked yet.");
-  await runTurn(target, conversation.latest, { conversation, io });
+  const { latest, teamOfNext } = conversation;
+  if (teamOfNext && teamOfNext.request !== latest.team)
+    io.stderr.write(
+      `The question keeps its own team. ${toLine(teamOfNext.description)} answers the next question.\n`,
+    );
+  await runTurn(target, latest, { conversation, io });
 }
 
 /** Asks the question of a turn of the session again. */
@@ -250,8 +263,9 @@ async function runTurn(
   const context = { ...connection, config: team.source };
   const repetition = { slash: (side: ConflictSide) => `/conflicts ${side}`, folders };
   const typing = conversation.typed;
+  const onAccepted = (): void => noteAccepted(conversation, question.team);
   const { place, turn } = await ask(
-    { target: askTarget, context, output, repetition, ...(typing && { typing }) },
+    { target: askTarget, context, output, repetition, onAccepted, ...(typing && { typing }) },
     io,
   ).catch((error: unknown) => {
     if ("next" in askTarget && refusalWith("context_conflicts", error) !== null)
@@ -261,7 +275,6 @@ async function runTurn(
   const isLater = "next" in askTarget;
   await printPullHints({ place, turn, folders, isLater }, connection, io);
   conversation.session = place.sessionId;
-  delete conversation.teamOfNext;
   conversation.from = null;
   conversation.latest = { ...question, turn: place.turn };
   if (turn?.status !== "running") await followWaiting(conversation, io);

@@ -11,22 +11,25 @@ import { cancelRun, startTurn } from "../service/session-calls";
 import { cancelMessage } from "../commands/sessions";
 import { printLines } from "../terminal/output";
 import { toLine } from "../terminal/sanitize";
-import { LATER, type SubmitEntry } from "./typed-ahead";
-import { type Conversation, nextTurn, sessionOf, type WaitingQuestion } from "./conversation";
+import { warningLines } from "../service/problem";
+import {
+  type Conversation,
+  nextTurn,
+  noteAccepted,
+  sessionOf,
+  type WaitingQuestion,
+} from "./conversation";
+import type { SubmitEntry } from "./typed-ahead";
+import { parseTyped } from "./typed-order";
 
 /**
  * Questions of a conversation that wait for the running turn. The service stores them; the
  * conversation follows their turns, one after the other.
  */
 
-/** Commands that run while a turn runs. All others wait for the prompt. */
-const QUEUE_COMMAND = /^\/queue\s+(?:remove\s+(\d{1,2})|(resume))\s*$/;
-const INTERRUPT_COMMAND = /^\/interrupt\s+(\S[\s\S]*)$/;
-const ANY_COMMAND = /^\/[a-z?]+(?:-[a-z]+)*(?:[^\S\n]|$)/i;
-
 /**
- * Handles an entry that the user typed while a turn runs: a question is queued. Returns a message.
- * Throws CliError.
+ * Handles an entry that the user typed while a turn runs, and that does not wait: a question is
+ * queued. Returns a message. Throws CliError.
  */
 export async function submitEntry(
   text: string,
@@ -34,44 +37,53 @@ export async function submitEntry(
   conversation: Conversation,
 ): ReturnType<SubmitEntry> {
   const { connection } = conversation;
-  const [, position, resume] = QUEUE_COMMAND.exec(text.trim()) ?? [];
-  if (position !== undefined) return removeAt(session, Number(position), connection);
-  if (resume !== undefined) return resumed(session, conversation);
-  if (text.trim() === "/cancel") return cancelMessage((await cancelRun(session, connection)).data);
-  const [, interrupting] = INTERRUPT_COMMAND.exec(text) ?? [];
-  if (interrupting !== undefined) {
-    await send(interrupting, session, { conversation, onBusy: "interrupt" });
-    return null;
+  const entry = parseTyped(text);
+  switch (entry.kind) {
+    case "remove":
+      return removeAt(session, entry.position, connection);
+    case "resume":
+      return resumed(session, conversation);
+    case "cancel":
+      return cancelMessage((await cancelRun(session, connection)).data);
+    case "queue":
+      return "The questions that wait are shown below the turn.";
+    case "interrupt":
+      return send(entry.question, session, { conversation, onBusy: "interrupt" });
+    case "question":
+      return send(entry.question, session, { conversation, onBusy: "queue" });
+    case "command":
+      throw new CliError(EXIT.config, `${toLine(text)} cannot run while a turn runs.`);
   }
-  if (/^\/queue\s*$/.test(text)) return "The questions that wait are shown below the turn.";
-  if (ANY_COMMAND.test(text)) return LATER;
-  await send(text.startsWith("//") ? text.slice(1) : text, session, {
-    conversation,
-    onBusy: "queue",
-  });
-  return null;
 }
 
 type Sending = { conversation: Conversation; onBusy: "queue" | "interrupt" };
 
-/** Queues a question. If no turn runs any more, it starts at once. */
+/**
+ * Queues a question. If no turn runs any more, it starts at once. Returns the warnings about its
+ * team; `null` if there are none.
+ */
 async function send(
   text: string,
   session: string,
   { conversation, onBusy }: Sending,
-): Promise<void> {
+): Promise<string | null> {
   const question = toQuestion(text);
+  const { attachments, teamOfNext, connection } = conversation;
   const target = nextTurn({ ...conversation, session, from: null }, question);
-  if (!("next" in target)) return;
+  if (!("next" in target)) return null;
   const { sessionId, body } = target.next;
   const next = { sessionId, body: { ...body, on_busy: onBusy } };
-  const started = await startTurn(next, conversation.connection);
+  const started = await startTurn(next, connection);
+  noteAccepted(conversation, teamOfNext?.request);
+  if (conversation.attachments === attachments) conversation.attachments = [];
   const waiting: WaitingQuestion =
     "queued" in started
       ? { question, id: started.queued.id }
       : { question, id: "", turn: started.turn };
   if (onBusy === "interrupt") conversation.waiting.unshift(waiting);
   else conversation.waiting.push(waiting);
+  const warnings = warningLines(started.warnings ?? []);
+  return warnings.length === 0 ? null : warnings.join("\n");
 }
 
 /**
@@ -173,10 +185,12 @@ export async function queue(
 /** `/interrupt`: cancels the running turn and asks this question before those that wait. */
 export async function interrupt(
   conversation: Conversation,
-  _: Io,
+  io: Io,
   argument: string,
 ): Promise<"follow"> {
   if (argument === "") throw new CliError(EXIT.config, "Write the question: /interrupt Stop that");
-  await send(argument, sessionOf(conversation), { conversation, onBusy: "interrupt" });
+  const sending = { conversation, onBusy: "interrupt" } as const;
+  const warnings = await send(argument, sessionOf(conversation), sending);
+  if (warnings !== null) io.stderr.write(`${warnings}\n`);
   return "follow";
 }

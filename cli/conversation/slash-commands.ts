@@ -1,18 +1,17 @@
 import type { ConflictSide } from "../../src/protocol/api/contexts";
 import { ask } from "../asking/ask-team";
-import { shareFolders } from "../asking/shared-folders";
 import { cancelRun, latestTurn, sessionStatus, turnFacts } from "../service/session-calls";
 import { cancelMessage, printSessions } from "../commands/sessions";
 import { printLines } from "../terminal/output";
 import { type Conversation, sessionOf } from "./conversation";
 import { cat, diff, files, save } from "./file-commands";
 import { interrupt, queue } from "./queued-questions";
+import { config, model } from "./team-commands";
 import { branch, compact, continueFrom, turnNumber, turns, undo } from "./tree-commands";
 import { CliError, EXIT } from "../exit-codes";
 import type { Io } from "../io";
 import { listSessions } from "../service/listings";
 import { toLine } from "../terminal/sanitize";
-import { chooseTeam, type TeamChoice } from "../asking/team-choice";
 import { readUploads, printAttached } from "../uploads/uploads";
 import { printTurn } from "../display/print-turn";
 import { sessionLinesOf } from "../display/turn-page";
@@ -118,12 +117,12 @@ const COMMANDS: Readonly<Record<string, CommandEntry>> = {
   },
   config: {
     usage: "/config [file|name]",
-    meaning: "show the current team; another team starts a new session",
+    meaning: "show the team, or let another answer from now on",
     perform: config,
   },
   model: {
     usage: "/model <model>",
-    meaning: "ask one model alone, in a new session",
+    meaning: "let one model alone answer from now on",
     perform: model,
   },
   quit: {
@@ -252,9 +251,11 @@ async function attach(conversation: Conversation, io: Io, argument: string): Pro
   if (place.sessionId !== conversation.session) leaveSession(conversation, io);
   conversation.session = place.sessionId;
   conversation.from = null;
-  conversation.latest = turn
-    ? { question: turn.question, parent: turn.parentTurn, turn: place.turn, attachments: [] }
-    : null;
+  // A turn that only summarises has no question.
+  conversation.latest =
+    turn && turn.kind === undefined
+      ? { question: turn.question, parent: turn.parentTurn, turn: place.turn, attachments: [] }
+      : null;
   return "done";
 }
 
@@ -276,6 +277,9 @@ function leaveSession(conversation: Conversation, io: Io): void {
     io.stderr.write(
       "This session keeps its own contexts. To give it a folder, ask with --session and --with.\n",
     );
+  if (conversation.teamOfNext !== undefined)
+    io.stderr.write("This session keeps its own team. To ask another one: /config <file>\n");
+  delete conversation.teamOfNext;
 }
 
 async function file(conversation: Conversation, io: Io, argument: string): Promise<Outcome> {
@@ -316,39 +320,4 @@ async function startNewSession(conversation: Conversation, io: Io): Promise<Outc
   conversation.waiting.length = 0;
   io.stderr.write("The next question starts a new session.\n");
   return "done";
-}
-
-async function config(conversation: Conversation, io: Io, argument: string): Promise<Outcome> {
-  if (argument === "") {
-    io.stderr.write(
-      `team     ${conversation.team.description}\nservice  ${conversation.connection.server}\n`,
-    );
-    return "done";
-  }
-  return useTeam(await chooseTeam({ config: argument }, io), conversation, io);
-}
-
-/**
- * Starts a new session with this team. Pushes the folders that its config names, and those of
- * `--with`.
- */
-async function useTeam(team: TeamChoice, conversation: Conversation, io: Io): Promise<Outcome> {
-  const { requested, connection } = conversation;
-  const sharing = await shareFolders({ team, requested }, connection, io);
-  // Overrides name agents of the team before.
-  const { contexts: _, overrides: __, ...limits } = conversation.limits;
-  conversation.team = sharing.team;
-  conversation.folders = sharing.folders;
-  conversation.aside = null;
-  conversation.limits = {
-    ...limits,
-    ...(sharing.contexts.length === 0 ? {} : { contexts: sharing.contexts }),
-  };
-  printAttached(team.attachments, io);
-  return startNewSession(conversation, io);
-}
-
-async function model(conversation: Conversation, io: Io, argument: string): Promise<Outcome> {
-  if (argument === "") throw new CliError(EXIT.config, "Name a model: /model <model>");
-  return useTeam(await chooseTeam({ model: argument.split(/[\s,]+/) }, io), conversation, io);
 }

@@ -7,22 +7,23 @@ import { type Line, segment } from "../terminal/output";
 import { KeyStream } from "../terminal/paste";
 import { toLine } from "../terminal/sanitize";
 import { TypingLine } from "../terminal/typing-line";
-
-/** The entry is a command that can run only when no turn runs. */
-export const LATER = Symbol("later");
+import { isQuestion, waits } from "./typed-order";
 
 /**
- * What to do with an entry that the user finishes while a turn runs. Returns a message for the
- * user, or `null`. Throws CliError if the entry was not accepted.
+ * Handles an entry that the user finishes while a turn runs, and that does not wait. Returns a
+ * message for the user, or `null`. Throws CliError if the entry was not accepted.
  */
-export type SubmitEntry = (text: string, session: string) => Promise<string | null | typeof LATER>;
+export type SubmitEntry = (text: string, session: string) => Promise<string | null>;
 
 type Options = { input: Input; submit: SubmitEntry };
 
+/** Most waiting entries that are shown below a running turn. */
+const MOST_SHOWN = 3;
+
 /**
- * What the user types while a turn runs. Questions are sent at once. Commands that need the prompt
- * are kept, and run in order when it returns. Text that was not sent, and questions that were
- * refused, are kept for the next prompt.
+ * What the user types while a turn runs. Entries that wait for the prompt are kept, and run in
+ * order when it returns. All others are sent at once. Text that was not sent, and questions that
+ * were refused, are kept for the next prompt.
  */
 export class TypedAhead implements Typing {
   readonly #options: Options;
@@ -31,8 +32,8 @@ export class TypedAhead implements Typing {
   readonly #sending = new Set<string>();
   /** Entries that were not accepted, in order. */
   #refused: string[] = [];
-  /** Commands that run when no turn runs, in order. */
-  readonly #commands: string[] = [];
+  /** Entries that wait until no turn runs, in order. */
+  #waiting: string[] = [];
   #queue: QueueFacts | null = null;
   #works: Promise<void>[] = [];
   #screen: TypingScreen | null = null;
@@ -73,10 +74,19 @@ export class TypedAhead implements Typing {
     await Promise.all(this.#works.splice(0));
   }
 
-  /** Returns the next command that waits for the prompt; `null` if none waits. */
-  async takeCommand(): Promise<string | null> {
+  /** Returns the next entry that waits for the prompt; `null` if none waits. */
+  async takeEntry(): Promise<string | null> {
     await this.settled();
-    return this.#commands.shift() ?? null;
+    return this.#waiting.shift() ?? null;
+  }
+
+  /**
+   * Puts the questions that wait into the next prompt. To be called if an entry before them has
+   * failed: the user may not want to ask them without it.
+   */
+  returnQuestions(): void {
+    this.#refused.push(...this.#waiting.filter(isQuestion));
+    this.#waiting = this.#waiting.filter((text) => !isQuestion(text));
   }
 
   /** Returns the text for the next prompt. */
@@ -92,18 +102,22 @@ export class TypedAhead implements Typing {
   #onKeys(text: string, screen: TypingScreen): void {
     for (const typed of this.#line.press(text))
       if (typed.kind === "interrupt") screen.onInterrupt();
+      else if (waits(typed.text, this.#waiting)) this.#wait(typed.text, screen);
       else this.#works.push(this.#submit(typed.text, screen));
     screen.redraw();
+  }
+
+  #wait(text: string, screen: TypingScreen): void {
+    this.#waiting.push(text);
+    const what = isQuestion(text) ? "is asked" : "runs";
+    screen.notice(`${toLine(text)} ${what} when the turns have ended.`);
   }
 
   async #submit(text: string, screen: TypingScreen): Promise<void> {
     this.#sending.add(text);
     try {
       const message = await this.#options.submit(text, screen.session);
-      if (message === LATER) {
-        this.#commands.push(text);
-        screen.notice(`${toLine(text)} runs when the turns have ended.`);
-      } else if (message !== null) screen.notice(message);
+      if (message !== null) screen.notice(message);
     } catch (error) {
       if (!(error instanceof CliError)) throw error;
       screen.notice(error.message);
@@ -120,7 +134,17 @@ export class TypedAhead implements Typing {
       ...[...this.#sending].map(
         (text): Line => [segment("sending    ", "busy"), segment(toLine(text), "dim")],
       ),
+      ...this.#waitingLines(),
       this.#line.render(width),
+    ];
+  }
+
+  #waitingLines(): Line[] {
+    const hidden = this.#waiting.length > MOST_SHOWN ? this.#waiting.length - (MOST_SHOWN - 1) : 0;
+    const shown = this.#waiting.slice(0, this.#waiting.length - hidden);
+    return [
+      ...shown.map((text): Line => [segment("then       "), segment(toLine(text), "dim")]),
+      ...(hidden > 0 ? [[segment(`           and ${hidden} more`, "dim" as const)]] : []),
     ];
   }
 }

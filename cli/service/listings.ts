@@ -12,6 +12,7 @@ import {
   type Verdict,
   VerdictSchema,
 } from "./schema";
+import type { RunRequest } from "../../src/protocol/api";
 import { ATTACHMENT_LIMITS } from "../../src/protocol/attachments";
 import { CONFIGS_PATH, configPath } from "../../src/protocol/paths";
 import { uploadsIn } from "../uploads/uploads";
@@ -44,9 +45,17 @@ export async function teamText(name: string, context: RequestContext): Promise<s
 }
 
 /** Validates a config without running it. */
-export const validateConfig = (yaml: string, context: RequestContext): Promise<Answer<Verdict>> => {
-  const attached = uploadsIn(yaml).slice(0, ATTACHMENT_LIMITS.count); // `ask` sends these files
-  const body = { config_yaml: yaml, ...(attached.length > 0 && { attached }) };
+export const validateConfig = (yaml: string, context: RequestContext): Promise<Answer<Verdict>> =>
+  checkTeam({ config_yaml: yaml }, context);
+
+/** Checks a team without asking it. */
+export const checkTeam = (
+  team: Pick<RunRequest, "config" | "config_yaml">,
+  context: RequestContext,
+): Promise<Answer<Verdict>> => {
+  // `ask` sends these files
+  const attached = uploadsIn(team.config_yaml ?? "").slice(0, ATTACHMENT_LIMITS.count);
+  const body = { ...team, ...(attached.length > 0 && { attached }) };
   return request(
     { method: "POST", path: `${CONFIGS_PATH}/validate`, json: body },
     VerdictSchema,

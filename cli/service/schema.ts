@@ -77,6 +77,7 @@ export const SessionFactsSchema = z.object({
   turns: z.array(
     z.object({
       turn: z.int().min(1),
+      kind: z.string().optional(),
       status: z.string().default(""),
       parent_turn: z.int().nullish(),
       question_preview: z.string().default(""),
@@ -261,6 +262,8 @@ export const VerdictSchema = z.object({
   errors: z.array(FaultSchema).default([]),
   refusals: z.array(FaultSchema).default([]),
   warnings: z.array(FaultSchema).default([]),
+  /** Omitted if the config cannot run, and by a service without this field. */
+  agents: z.array(z.object({ id: z.string(), model: z.string().default("") })).optional(),
 });
 export type Verdict = z.infer<typeof VerdictSchema>;
 

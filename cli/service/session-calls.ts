@@ -59,15 +59,32 @@ export const sessionStatus = (
 ): Promise<Answer<SessionFacts>> =>
   readAnswer(context, SessionFactsSchema, ({ sessions }) => sessions.get(sessionId, { signal }));
 
-/** Reads the number of the session's latest turn. */
+/**
+ * Reads the number of the session's latest turn. A turn that only summarises does not count,
+ * because it has no question, answer and files.
+ */
 export async function latestTurn(
   sessionId: string,
   context: RequestContext,
   signal?: AbortSignal,
 ): Promise<number> {
   const { data } = await sessionStatus(sessionId, context, signal);
-  return Math.max(1, ...data.turns.map(({ turn }) => turn));
+  return latestQuestion(data);
 }
+
+/** Like `latestTurn`, but a turn that only summarises counts while it runs. */
+export async function turnToWatch(
+  sessionId: string,
+  context: RequestContext,
+  signal?: AbortSignal,
+): Promise<number> {
+  const { data } = await sessionStatus(sessionId, context, signal);
+  const running = data.turns.find(({ status }) => status === "running");
+  return running?.turn ?? latestQuestion(data);
+}
+
+const latestQuestion = ({ turns }: SessionFacts): number =>
+  Math.max(1, ...turns.flatMap(({ turn, kind }) => (kind === "compact" ? [] : [turn])));
 
 /** Reads the number of the session's head: the turn that the next turn follows. */
 export async function headTurn(sessionId: string, context: RequestContext): Promise<number> {

@@ -54,7 +54,16 @@ type TeamCheck = {
   errors: ConfigProblem[];
   refusals: ConfigProblem[];
   warnings: ConfigProblem[];
+  /** Omitted if the team cannot run. */
+  agents?: ListedAgent[];
 };
+
+/** An agent in a list. `type`: of its backend. */
+export type ListedAgent = { id: string; type: string; provider: string; model: string };
+
+/** The agents of a team, for lists. */
+export const listAgents = ({ agents }: Team): ListedAgent[] =>
+  agents.map(({ id, backend: { type, host, model } }) => ({ id, type, provider: host, model }));
 
 /** Like `parseTeam`, with errors and refusals separated. Pure; never throws. */
 export function checkTeam(source: unknown, context: ConfigContext): TeamCheck {
@@ -65,6 +74,7 @@ export function checkTeam(source: unknown, context: ConfigContext): TeamCheck {
     errors: problems.filter(({ need }) => need === undefined),
     refusals: problems.filter(({ need }) => need !== undefined),
     warnings: result.warnings,
+    ...(result.ok && { agents: listAgents(result.team) }),
   };
 }
 

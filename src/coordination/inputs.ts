@@ -61,6 +61,8 @@ export type InputBody =
       queueId?: string;
       /** Why the turn fails at its start: a queued turn that was refused. Omitted if it runs. */
       refused?: Problem;
+      /** What the refused request named and the turn does not have. Omitted if there is nothing. */
+      requested?: EventOf<"turn.started">["requested"];
     }
   /** A user moves the head to an earlier or later turn. Has no effect while a turn runs. */
   | { type: "head_requested"; turn: number }

@@ -35,6 +35,7 @@ const BODIES: Bodies = {
     overriddenAgents: [agentRules("a", { model: "other" })],
     queueId: "queued_1",
     refused: { code: "context_missing", message: "Push the folder." },
+    requested: { contexts: [{ name: "docs", permission: "read" }], overrides: { quick: true } },
   },
   head_requested: { type: "head_requested", turn: 1 },
   cancel_requested: { type: "cancel_requested" },

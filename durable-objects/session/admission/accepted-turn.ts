@@ -14,11 +14,15 @@ export function acceptedTurn(
   return requested.team ? { ...requested, team: keys.seal(requested.team) } : requested;
 }
 
-/** The contexts are named also if the turn had none, because the turn before it may have some. */
+/**
+ * The contexts are named also if the turn had none, because the turn before it may have some. A
+ * turn that was refused at its start has what its request named apart.
+ */
 function repeatedTurn(log: SessionLog, { repeats, ...request }: RepeatTurn): StartTurn | null {
   const repeated = startOfTurn(log, repeats);
   if (!repeated || repeated.kind === "compact") return null;
-  const { question, parent_turn: parentTurn, attachments = [], grants = [], overrides } = repeated;
+  const { question, parent_turn: parentTurn, attachments = [], requested = {} } = repeated;
+  const { contexts: grants = repeated.grants ?? [], overrides = repeated.overrides } = requested;
   return {
     ...request,
     question,

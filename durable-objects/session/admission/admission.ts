@@ -127,8 +127,10 @@ export class Admission {
     const granted = await this.#grant(link, requestedTurn);
     // Another request may have created the session in the meantime, or erased it.
     if (isErased()) return this.#releaseErased(link, requestedTurn);
-    if ((current()?.coordinator.state.turns ?? 0) > 0)
+    if ((current()?.coordinator.state.turns ?? 0) > 0) {
+      if (granted.ok) this.#options.waitUntil(granted.releasePins());
       return this.create(tenant, sessionId, team, turn);
+    }
     if (!granted.ok) return granted;
     const session =
       current() ?? create({ tenant, session_id: sessionId, team: JSON.stringify(sealed) });
@@ -151,7 +153,7 @@ export class Admission {
   }
 
   async #admit(session: Session, turn: StartTurn): Promise<StartedTurn | StartRefusal> {
-    const { env, isErased } = this.#options;
+    const { env, isErased, waitUntil } = this.#options;
     const { coordinator, facts, queries, tenant } = session;
     const { sessionId } = facts;
     const startedEarlier = this.#startedAs(turn);
@@ -177,10 +179,13 @@ export class Admission {
     if (!granted.ok) return granted;
     if (isErased()) return this.#releaseErased(link, requestedTurn);
     if (turn.queueId !== undefined && !mayStart(session.queueStore.queue(), turn.queueId)) {
+      waitUntil(granted.releasePins());
       await link.release(number);
       return { ok: false, code: "turn_running", turn: coordinator.state.turns };
     }
     if (coordinator.state.turns >= number) {
+      // The place is that of the turn with this number, but the pins are not.
+      waitUntil(granted.releasePins());
       return (
         this.#startedAs(turn) ?? { ok: false, code: "turn_running", turn: coordinator.state.turns }
       );
@@ -209,6 +214,7 @@ export class Admission {
   /**
    * Pins the turn's contexts, reserves its place and budget with the tenant, and stores its
    * attachments for its calls. Returns the granted turn, or why the turn may not start.
+   * `releasePins`: to be called if the granted turn does not start.
    */
   async #grant(link: TenantLink, requestedTurn: RequestedTurn) {
     const { number, parent, turn, attached, tenant, sessionId, grants } = requestedTurn;
@@ -251,6 +257,7 @@ export class Admission {
         ...{ contexts: pinned.contexts, start: started.start, grants, history: length.history },
         grantedWorkspaces: grants.length > 0 ? grantedWorkspaces(chosen.team, team) : [],
       },
+      releasePins: pinned.release,
     } as const;
   }
 

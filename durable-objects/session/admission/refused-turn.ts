@@ -1,5 +1,12 @@
-import { acceptAttachments } from "../../../src/agents/attached";
-import { mayStart, parentOfNext, runningTurn } from "../../../src/coordination";
+import { attachmentTokens, findAttachments } from "../../../src/agents/attached";
+import type { Team } from "../../../src/config/team";
+import {
+  mayStart,
+  parentOfNext,
+  type QuestionAttachments,
+  runningTurn,
+} from "../../../src/coordination";
+import type { EventOf } from "../../../src/protocol/events";
 import type { AttachmentStore } from "./attachments";
 import type { SessionParts } from "../compose";
 import { startOfTurn } from "../log/session-log";
@@ -12,8 +19,8 @@ import type { StartRefusal, StartTurn } from "../session-api";
 
 /**
  * Starts the turn of a queued request that is refused, and fails it with the code of the refusal.
- * It reserves nothing and makes no call. Its attachments are stored, so that the question can be
- * asked again. Does nothing if the request may no longer start.
+ * It reserves nothing and makes no call. All that the request named is stored, so that the
+ * question can be asked again. Does nothing if the request may no longer start.
  */
 export async function failQueuedTurn(
   session: SessionParts & { teams: TurnTeams },
@@ -28,11 +35,10 @@ export async function failQueuedTurn(
     isParent(session, turn.parentTurn) ? turn.parentTurn : undefined,
   );
   const base = baseOf(teams, turn, parent);
-  // Overrides that do not fit the team are left out of the failed turn.
   const chosen = await teamOfTurn(base, turn.overrides);
   const wanted = turn.attachments ?? [];
-  const accepted = acceptAttachments(base.team, wanted, () => queries.attachments());
-  if (accepted.ok) await attachments.put(wanted);
+  const attached = attachedTo(base.team, wanted, () => queries.attachments());
+  if (attached) await attachments.put(wanted);
   if (runningTurn(state) || !mayStart(queueStore.queue(), turn.queueId)) return;
   const { question, budget, timeoutMs, queueId } = turn;
   const team = chosen.ok ? chosen : { base, overridden: null, overriddenAgents: [] };
@@ -50,11 +56,37 @@ export async function failQueuedTurn(
       ...(turn.overrides && { overrides: turn.overrides }),
       overriddenAgents: team.overriddenAgents,
     }),
-    attached: accepted.ok ? accepted.attached : null,
+    attached,
     parentTurn: parent,
     history: unreadHistory(session),
     // Its own grants were not given, so that the turns after it do not inherit them.
     grants: [...(start?.grants ?? [])],
     refused: { code: refusal.code, message: refusalText(refusal) },
+    ...requestedBeside(turn, chosen.ok),
   });
+}
+
+/**
+ * The attachments of the question, also those that a model of the team does not support. `null` if
+ * there are none.
+ */
+function attachedTo(
+  team: Team,
+  ...[wanted, earlier]: Parameters<typeof findAttachments>
+): QuestionAttachments | null {
+  const found = findAttachments(wanted, earlier);
+  if (!found.ok || found.attachments.length === 0) return null;
+  return { attachments: found.attachments, tokens: attachmentTokens(team, found.attachments) };
+}
+
+/** What the request named and the failed turn does not have. `fits`: whether its overrides fit. */
+function requestedBeside(
+  { grants, overrides }: StartTurn,
+  fits: boolean,
+): { requested?: EventOf<"turn.started">["requested"] } {
+  const requested = {
+    ...(grants && { contexts: [...grants] }),
+    ...(overrides && !fits && { overrides }),
+  };
+  return Object.keys(requested).length > 0 ? { requested } : {};
 }

@@ -56,6 +56,22 @@ export const QUEUEING: readonly Row[] = [
     invariant: "failed",
   },
   {
+    name: "a turn that runs and stores the contexts that its request named",
+    script: QUEUED,
+    corruption: changes("turn.started", { requested: { contexts: [] } }, 3),
+    invariant: "turn-team",
+  },
+  {
+    name: "a refused turn whose overrides fit and do not fit",
+    script: QUEUED,
+    corruption: changes(
+      "turn.started",
+      { overrides: { personas: false }, requested: { overrides: { quick: true } } },
+      2,
+    ),
+    invariant: "turn-team",
+  },
+  {
     name: "a refused turn that costs something",
     script: QUEUED,
     corruption: changes("turn.failed", { cost_usd: 1, cost_usd_known: 1 }),
@@ -71,6 +87,15 @@ export const CORRECT_QUEUES = [
     corruption: all(
       changes("turn.started", { queue_id: "queued_a" }, 2),
       changes("turn.started", { queue_id: "queued_b" }, 3),
+    ),
+  },
+  {
+    name: "a refused turn that stores the contexts that its request named",
+    script: QUEUED,
+    corruption: changes(
+      "turn.started",
+      { requested: { contexts: [{ name: "site", permission: "write" }] } },
+      2,
     ),
   },
 ];

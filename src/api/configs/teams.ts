@@ -1,4 +1,9 @@
-import { type ConfigContext, type ConfigProblem, parseTeam } from "../../config/parse-team";
+import {
+  type ConfigContext,
+  type ConfigProblem,
+  listAgents,
+  parseTeam,
+} from "../../config/parse-team";
 import { teamForModel } from "../../config/team-for-model";
 import type { ConfigList } from "../../protocol/api/listings";
 import { configPath } from "../../protocol/paths";
@@ -58,9 +63,7 @@ export const namedTeam = (teams: Teams, name: string): string | undefined =>
 export function describeTeam(name: string, yaml: string, context: ConfigContext): Entry {
   const parsed = parseTeam(yaml, context);
   const withAllKeys = parseTeam(yaml, { ...context, storedKeys: KEY_NAMES });
-  const backends = withAllKeys.ok
-    ? withAllKeys.team.agents.map(({ id, backend }) => ({ id, ...backend }))
-    : [];
+  const backends = withAllKeys.ok ? withAllKeys.team.agents.map(({ backend }) => backend) : [];
   const stored = backends
     .filter(({ key }) => key.from === "stored")
     .map(({ host }) => hostById(host).keyNames);
@@ -68,7 +71,7 @@ export function describeTeam(name: string, yaml: string, context: ConfigContext)
   return {
     name,
     title: titleOf(yaml) || name,
-    agents: backends.map(({ id, type, host, model }) => ({ id, type, provider: host, model })),
+    agents: withAllKeys.ok ? listAgents(withAllKeys.team) : [],
     keys: [...keys.values()].map((names) => ({
       names: [...names],
       set: names.some((key) => context.storedKeys.includes(key)),

@@ -3,6 +3,9 @@ import type {
   QueuedStart,
   QueueRefusal,
 } from "../../../durable-objects/session/session-api";
+import { lazy } from "../../async/lazy";
+import type { Team } from "../../config/team";
+import type { TurnRequest } from "../../protocol/api";
 import { IdSchema } from "../../protocol/api/ids";
 import {
   type QueuedResponse,
@@ -12,10 +15,13 @@ import {
 } from "../../protocol/api/queue";
 import { queuedLinks, sessionPath } from "../../protocol/paths";
 import type { App, Call } from "../api-env";
-import { ApiError } from "../errors";
+import { ApiError, type Fault } from "../errors";
 import { ID, json, type Operation } from "../operation";
 import { refuse, route, sessionOf } from "../routes";
 import { QUEUE, QUEUED_TURN } from "./examples";
+
+/** It contains the tables of models and their prices. */
+const overridesPart = lazy(() => import("../../config/turn-overrides"));
 
 /** What a request for a turn does in a busy session, for the documentation. */
 export const QUEUE_TEXT =
@@ -78,15 +84,40 @@ export function queueRoutes(app: App): void {
   });
 }
 
+/** A queued request. `warnings`: see `queuedWarnings`. */
+type QueuedRequest = {
+  session: string;
+  queued: QueuedStart["queued"];
+  warnings: readonly Fault[];
+};
+
 /** The response to a request that was queued. */
 export function respondQueued(
   context: Call,
-  session: string,
-  queued: QueuedStart["queued"],
+  { session, queued, warnings }: QueuedRequest,
 ): Response {
-  const links = queuedLinks(session, queued.id);
-  const body: QueuedResponse = { session_id: session, status: "queued", queued, links };
+  const body: QueuedResponse = {
+    session_id: session,
+    status: "queued",
+    queued,
+    links: queuedLinks(session, queued.id),
+    ...(warnings.length > 0 && { warnings: [...warnings] }),
+  };
   return context.json(body, 202, { location: sessionPath(session) });
+}
+
+/**
+ * Warnings about the team that a queued request brings, and about its overrides. Without a team of
+ * its own, its team is known only when its turn starts. `parsed`: `null` if it brings no team.
+ */
+export async function queuedWarnings(
+  parsed: { team: Team; warnings: readonly Fault[] } | null,
+  { overrides }: Pick<TurnRequest, "overrides">,
+): Promise<readonly Fault[]> {
+  if (parsed === null || !overrides) return parsed?.warnings ?? [];
+  const { withOverrides } = await overridesPart();
+  const changed = withOverrides(parsed.team, overrides);
+  return [...parsed.warnings, ...(changed.ok ? changed.warnings : [])];
 }
 
 /** The error for a turn that a busy session refuses. */

@@ -24,7 +24,7 @@ import type { App, Call } from "../api-env";
 import { openStream, preferredForm, withWarnings } from "./streams";
 import { ApiError, type ErrorCode, type Fault } from "../errors";
 import { attachmentError, type Question, toQuestion } from "./question-parts";
-import { busyError, QUEUE_TEXT, respondQueued } from "./queue";
+import { busyError, QUEUE_TEXT, queuedWarnings, respondQueued } from "./queue";
 import { COMPACT_REQUEST, RUN_REQUEST, RUN_WARNED, STREAM, TURN_REQUEST } from "./examples";
 import { header, ID, IDEMPOTENCY, json, type Operation } from "../operation";
 import { budgetError, lengthError, priceError, quotaError } from "./quota-refusals";
@@ -249,7 +249,11 @@ async function createTurn(context: Call): Promise<Response> {
   const startId = key && (await claimTurn(context, key, id));
   const started = await stub.startTurn({ ...turn, ...(startId && { startId }) }, body.on_busy);
   if (!started.ok) throw startError(started);
-  if ("queued" in started) return respondQueued(context, id, started.queued);
+  if ("queued" in started) {
+    const { queued } = started;
+    const warnings = await queuedWarnings(parsed, body);
+    return respondQueued(context, { session: id, queued, warnings });
+  }
   const warnings = [...(parsed?.warnings ?? []), ...(started.warnings ?? [])];
   return respond(context, { id, stub, turn: started.turn, warnings });
 }

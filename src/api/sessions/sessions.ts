@@ -12,7 +12,7 @@ const STATUS_OPERATION: Operation = {
   tag: "Sessions",
   summary: "Status of a session",
   description:
-    "The fields of MassGen's `status.json` for the latest turn, with all turns, usage and cost.",
+    "The fields of MassGen's `status.json` for the latest turn, with all turns, usage and cost. A turn of the kind `compact` counts as the latest turn only while it runs.",
   request: { params: ID },
   responses: { 200: json("The current status", SessionStatusSchema, STATUS) },
   codes: ["bad_id", "session_not_found"],

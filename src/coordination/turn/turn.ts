@@ -98,6 +98,7 @@ export function startTurn(draft: Draft, input: TurnRequestInput): void {
     ...history,
     ...team,
     ...(input.queueId !== undefined && { queue_id: input.queueId }),
+    ...(input.refused && input.requested && { requested: input.requested }),
     log_version: LOG_VERSION,
   });
   if (input.refused) return failRefused(draft, input.refused);

@@ -89,6 +89,15 @@ export const AnswerSchema = z
   .meta({ id: "Answer" });
 export type Answer = z.infer<typeof AnswerSchema>;
 
+const agentsOfTeam = z.array(
+  z.object({
+    id: z.string().describe("Id of the agent in the config"),
+    type: z.string().describe("Type of the backend"),
+    provider: z.string().describe("Name of the provider"),
+    model: z.string().describe("Name of the model"),
+  }),
+);
+
 /** Result of a check of a config. */
 export const ConfigCheckSchema = z
   .object({
@@ -100,6 +109,9 @@ export const ConfigCheckSchema = z
     warnings: z
       .array(FaultSchema)
       .describe("Settings that have no effect, or another effect than expected"),
+    agents: agentsOfTeam
+      .optional()
+      .describe("The agents of the team. Omitted if the config cannot run"),
   })
   .meta({ id: "ConfigCheck" });
 export type ConfigCheck = z.infer<typeof ConfigCheckSchema>;
@@ -137,16 +149,7 @@ export const ConfigEntrySchema = z
   .object({
     name: z.string().describe("Name of the team"),
     title: z.string().describe("Description of the team, for people"),
-    agents: z
-      .array(
-        z.object({
-          id: z.string().describe("Id of the agent in the config"),
-          type: z.string().describe("Type of the backend"),
-          provider: z.string().describe("Name of the provider"),
-          model: z.string().describe("Name of the model"),
-        }),
-      )
-      .describe("The agents of the team"),
+    agents: agentsOfTeam.describe("The agents of the team"),
     keys: z
       .array(
         z.object({

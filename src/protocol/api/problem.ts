@@ -22,6 +22,14 @@ export const FaultSchema = z
   .meta({ id: "Fault" });
 export type Fault = z.infer<typeof FaultSchema>;
 
+/** Warnings about the team of an accepted request. */
+export const warningsField = z
+  .array(FaultSchema)
+  .optional()
+  .describe(
+    "Settings of the config or of `overrides` that have no effect, or another effect than expected. Omitted if none",
+  );
+
 /** An error response as RFC 9457 defines it. Some codes add members, such as `turn`. */
 export const ProblemSchema = z
   .looseObject({

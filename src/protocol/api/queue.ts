@@ -1,5 +1,6 @@
 import * as z from "zod";
 import { IdSchema } from "./ids";
+import { warningsField } from "./problem";
 import { seconds } from "./time";
 
 /** Requests and responses about the queue of a session. */
@@ -94,6 +95,7 @@ export const QueuedResponseSchema = z
         queued: z.string().describe("Path of the request in the queue; it names the turn later"),
       })
       .describe("Paths on the same host"),
+    warnings: warningsField,
   })
   .meta({ id: "Queued" });
 export type QueuedResponse = z.infer<typeof QueuedResponseSchema>;

@@ -3,7 +3,7 @@ import { ATTACHMENT_LIMITS, MOST_PARTS, QuestionPartSchema, textOfParts } from "
 import { ConflictSideSchema, GrantedContextsSchema } from "./contexts";
 import { TurnStatusSchema } from "./figures";
 import { IdSchema } from "./ids";
-import { FaultSchema } from "./problem";
+import { warningsField } from "./problem";
 import { OverridesRequestSchema } from "./overrides";
 import { OnBusySchema, QueuedResponseSchema } from "./queue";
 
@@ -202,12 +202,7 @@ export const RunResponseSchema = z
     turn: z.int().min(1).describe("Number of the turn, from 1"),
     status: TurnStatusSchema,
     links: LinksSchema,
-    warnings: z
-      .array(FaultSchema)
-      .optional()
-      .describe(
-        "Settings of the config or of `overrides` that have no effect, or another effect than expected. Omitted if none",
-      ),
+    warnings: warningsField,
   })
   .meta({ id: "Run" });
 export type RunResponse = z.infer<typeof RunResponseSchema>;

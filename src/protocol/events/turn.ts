@@ -30,6 +30,23 @@ const PinnedContextSchema = z.object({
 });
 export type PinnedContext = z.infer<typeof PinnedContextSchema>;
 
+/** A context that a request has granted to all agents. */
+const GrantSchema = z.object({
+  name: z.string().describe("Name of the context"),
+  permission: z.enum(["read", "write"]).describe("Access of all agents"),
+});
+
+/** What the request of a refused turn named, and the turn does not have. */
+const RefusedRequestSchema = z.object({
+  contexts: z
+    .array(GrantSchema)
+    .optional()
+    .describe("The contexts that the request named; empty for none. Omitted if it named no list"),
+  overrides: OverridesSchema.optional().describe(
+    "The overrides that do not fit the team. Omitted if none",
+  ),
+});
+
 /** An agent that has a workspace only because of contexts that a request has granted. */
 const GrantedWorkspaceSchema = z.object({
   agent,
@@ -101,12 +118,7 @@ export const TURN_EVENTS = [
       .optional()
       .describe("Uploaded contexts that the agents see. Omitted if none"),
     grants: z
-      .array(
-        z.object({
-          name: z.string().describe("Name of the context"),
-          permission: z.enum(["read", "write"]).describe("Access of all agents"),
-        }),
-      )
+      .array(GrantSchema)
       .optional()
       .describe(
         "Contexts that the request of this turn, or of an earlier turn that it continues, has granted to all agents. Omitted if none",
@@ -136,6 +148,9 @@ export const TURN_EVENTS = [
       .string()
       .optional()
       .describe("Id of the request in the queue of the session. Omitted if it was not queued"),
+    requested: RefusedRequestSchema.optional().describe(
+      "What the request of a turn that fails at its start named, and the turn does not have: the turns that continue it must not inherit what was refused. A repetition of the turn asks for it again. Omitted if there is nothing",
+    ),
     log_version: count
       .optional()
       .describe("Version of the log format at the start of the turn. Omitted: 1"),

@@ -40,7 +40,7 @@ export type StatusMeta = { now: number; queue?: SessionStatus["queue"] };
 
 /** Status of a session, based on its latest turn; `null` before the first turn. */
 export function toStatus(view: SessionView, meta: StatusMeta): SessionStatus | null {
-  const turn = turnOf(view);
+  const turn = shownTurn(view);
   if (!turn) return null;
   return {
     meta: toMeta(view, turn, meta),
@@ -66,6 +66,13 @@ export function toStatus(view: SessionView, meta: StatusMeta): SessionStatus | n
     ...toTokens(sumOf(view.turns.map(tokensOfTurn))),
     ...toCost(view.turns.reduce<Cost>((sum, turn) => addCosts(sum, costOfView(turn)), FREE)),
   };
+}
+
+/** The latest turn. One that only summarises counts while it runs: it has no question and answer. */
+function shownTurn(view: SessionView): TurnView | undefined {
+  const latest = turnOf(view);
+  if (latest?.kind !== "compact" || latest.status === "running") return latest;
+  return view.turns.findLast(({ kind }) => kind === undefined) ?? latest;
 }
 
 /**

@@ -1,6 +1,6 @@
 import { abortAllDurableObjects } from "cloudflare:test";
 import { describe, expect, it } from "vitest";
-import type { TurnResponse } from "../../../src/protocol/api";
+import type { SessionStatus, TurnResponse } from "../../../src/protocol/api";
 import type { TurnList } from "../../../src/protocol/api/listings";
 import {
   follow,
@@ -68,6 +68,8 @@ describe("a turn that only summarises", () => {
     await follow(await (await compact(run)).json());
     await abortAllDurableObjects();
     expect(await treeOf(run)).toMatchObject({ head: 2 });
+    const status = await (await request(`/api/sessions/${run.session_id}`)).json<SessionStatus>();
+    expect([status.meta.turn, status.meta.question]).toEqual([2, "Turn 2"]);
     const next = await ask(run, "Turn 4");
     expect(next.turn).toBe(4);
     expect(await turnOf(run, 4)).toMatchObject({

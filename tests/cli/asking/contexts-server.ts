@@ -1,12 +1,14 @@
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
+import { checkTeam } from "../../../src/config/parse-team";
 import type { ContextManifest } from "../../../src/protocol/api/contexts";
+import { FULL_CONTEXT } from "../../config/teams";
 
 type Version = { id: string; files: ContextManifest["files"] };
 /** A push as the server received it. */
 export type Push = { name: string; base: string | null | undefined };
 
-/** A server that stores contexts of any name, and refuses a push with another base. */
+/** A server that stores contexts of any name, refuses a push with another base, and checks teams. */
 export class ContextsServer implements AsyncDisposable {
   readonly contexts = new Map<string, Version>();
   readonly pushes: Push[] = [];
@@ -18,7 +20,10 @@ export class ContextsServer implements AsyncDisposable {
     });
     request.on("end", () => {
       const [, name = ""] = /^\/api\/contexts\/([\w-]+)/.exec(request.url ?? "") ?? [];
-      const { status, value } = this.#answer(name, request.method ?? "", body);
+      const isCheck = request.url === "/api/configs/validate";
+      const { status, value } = isCheck
+        ? { status: 200, value: this.#check(body) }
+        : this.#answer(name, request.method ?? "", body);
       const type = status < 400 ? "application/json" : "application/problem+json";
       response.writeHead(status, { "Content-Type": type }).end(JSON.stringify(value));
     });
@@ -37,6 +42,11 @@ export class ContextsServer implements AsyncDisposable {
   async [Symbol.asyncDispose](): Promise<void> {
     this.#server.closeAllConnections();
     await new Promise((resolve) => this.#server.close(resolve));
+  }
+
+  #check(body: string): object {
+    const { config, config_yaml = config } = JSON.parse(body);
+    return checkTeam(config_yaml, { ...FULL_CONTEXT, contexts: this.contexts });
   }
 
   #answer(name: string, method: string, body: string): { status: number; value: object } {

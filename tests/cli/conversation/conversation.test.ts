@@ -2,7 +2,12 @@ import { mkdtempSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { describe, expect, it } from "vitest";
-import { repeatedTurn, type Conversation, nextTurn } from "../../../cli/conversation/conversation";
+import {
+  repeatedTurn,
+  type Conversation,
+  nextTurn,
+  noteAccepted,
+} from "../../../cli/conversation/conversation";
 import { parseCommand, complete, perform } from "../../../cli/conversation/slash-commands";
 import { ioWithoutUser } from "../commands/terminal";
 
@@ -48,6 +53,40 @@ describe("the next question", () => {
   });
   it("is the next turn of the session, which already has its team", () => {
     expect(nextTurn(conversation({ session: SESSION }), "q")).toEqual({
+      next: { sessionId: SESSION, body: { question: "q", timeout_seconds: 60 } },
+    });
+  });
+});
+
+describe("another team for the next question", () => {
+  const request = { config: "reviewers" };
+  const file = { type: "file", name: "rules.txt", data: "eA==" } as const;
+  const teamOfNext = { ...conversation().team, request, attachments: [file] };
+  const own = { type: "file", name: "own.txt", data: "eA==" } as const;
+
+  it("is sent with the next question of the session, with its attachments", () => {
+    const target = nextTurn(
+      conversation({ session: SESSION, teamOfNext, attachments: [own] }),
+      "q",
+    );
+    expect(target).toEqual({
+      next: {
+        sessionId: SESSION,
+        body: {
+          question: [{ type: "text", text: "q" }, file, own],
+          ...request,
+          timeout_seconds: 60,
+        },
+      },
+    });
+  });
+
+  it("is no longer sent once a question has brought it", () => {
+    const talk = conversation({ session: SESSION, teamOfNext });
+    noteAccepted(talk, { ...request });
+    expect(talk.teamOfNext).toBe(teamOfNext);
+    noteAccepted(talk, request);
+    expect(nextTurn(talk, "q")).toEqual({
       next: { sessionId: SESSION, body: { question: "q", timeout_seconds: 60 } },
     });
   });

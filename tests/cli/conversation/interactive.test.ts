@@ -187,8 +187,11 @@ describe("a conversation at a terminal", () => {
     expect([await stage.user.exitCode(), stage.user.stdout]).toEqual([0, "Use quicksort.\n"]);
   });
 
-  it("starts a new session with another model, and names the model", async () => {
-    await using stage = await startConversation();
+  it("starts its session with another model, and names the model", async () => {
+    const checked = { status: 200, body: { runnable: true } };
+    await using stage = await startConversation({
+      answers: { "/api/configs/validate": checked },
+    });
     const { user, service } = stage;
     await user.typeAtPrompt("/model claude-sonnet-5-5\r", 1);
     await user.typeAtPrompt("/config\r", 2);
@@ -200,6 +203,7 @@ describe("a conversation at a terminal", () => {
     const agents = [{ id: "agent", backend: { model: "claude-sonnet-5-5" } }];
     const posts = service.requests.filter(({ method }) => method === "POST");
     expect(posts.map(({ path, body }) => [path, JSON.parse(body)])).toEqual([
+      ["/api/configs/validate", { config: { agents } }],
       ["/api/runs", { question: "why?", config: { agents } }],
       [turnsPath, { repeat_turn: 1, on_busy: "queue" }],
     ]);

@@ -84,6 +84,38 @@ describe("what the user types while a turn runs", () => {
     ]);
   });
 
+  it("waits in order if it is a command, with the questions after it, and is shown", async () => {
+    const sent: string[] = [];
+    const { type, typed, notices, shown } = running(async (text) => {
+      sent.push(text);
+      return null;
+    });
+    for (const text of ["one?", "/config b.yaml", "two?", "/turns"]) await type(`${text}\r`);
+    expect([sent, shown()]).toEqual([
+      ["one?"],
+      ["then       /config b.yaml", "then       two?", "then       /turns", "> ▏"],
+    ]);
+    expect(notices).toEqual([
+      "/config b.yaml runs when the turns have ended.",
+      "two? is asked when the turns have ended.",
+      "/turns runs when the turns have ended.",
+    ]);
+    await type("/undo\r");
+    expect(shown().slice(-2)).toEqual(["           and 2 more", "> ▏"]);
+    const taken = [await typed.takeEntry(), await typed.takeEntry(), await typed.takeEntry()];
+    expect(taken).toEqual(["/config b.yaml", "two?", "/turns"]);
+  });
+
+  it("is in the next prompt if it is a question after a command that failed", async () => {
+    const { type, typed } = running(async () => null);
+    for (const text of ["/config b.yaml", "one?", "/turns", "two?"]) await type(`${text}\r`);
+    expect(await typed.takeEntry()).toBe("/config b.yaml");
+    typed.returnQuestions();
+    expect([await typed.takeEntry(), await typed.takeEntry(), await typed.takeText()]).toEqual([
+      ...["/turns", null, "one?\ntwo?"],
+    ]);
+  });
+
   it("may be Ctrl+C, which interrupts only on an empty line", async () => {
     const { type, interrupts, shown } = running(async () => null);
     await type("half\x03");

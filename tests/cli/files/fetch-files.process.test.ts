@@ -139,6 +139,18 @@ describe("the next question", () => {
     expect(agentsOf(await turnOf("show", "last"))).toEqual(["ann", "ben"]);
   });
 
+  it("may only summarise, and `last` then means the turn before it", async () => {
+    const shown = async () => [
+      (await cli("show", "last", "--json")).stdout,
+      (await cli("files", "last", "--json")).stdout,
+      (await cli("attach", "last", "--json")).stdout,
+    ];
+    const before = await shown();
+    const summarised = JSON.parse((await cli("compact", "last", "--json")).stdout);
+    expect(summarised).toMatchObject({ turn: 7, status: "completed" });
+    expect(await shown()).toEqual(before);
+  });
+
   it("needs a session", async () => {
     await expect(
       runAt({ cwd: folder, home: folder }, "--continue", "x", "--server", stack.service.url),

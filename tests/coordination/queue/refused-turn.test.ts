@@ -4,9 +4,10 @@ import { answers, votes } from "../builders";
 import { World } from "../world";
 
 const REFUSED = { code: "context_missing", message: "Push the folder, then ask again." };
+const REQUESTED = { contexts: [{ name: "site", permission: "write" as const }] };
 
 /** A session with a completed turn, whose next turn is refused at its start. */
-function refusedWorld(windows: readonly NarrowWindow[] = []): World {
+function refusedWorld(windows: readonly NarrowWindow[] = [], more: object = {}): World {
   const world = new World({ agents: ["a", "b"] });
   world.ask();
   world.play({ a: [answers("A"), votes("a")], b: [answers("B"), votes("a")] });
@@ -14,6 +15,7 @@ function refusedWorld(windows: readonly NarrowWindow[] = []): World {
     ...{ type: "turn_requested", rules: null, question: "And then?", parentTurn: 1 },
     ...{ budget: {}, timeoutMs: null, queueId: "queued_1", refused: REFUSED },
     history: { summary: null, turns: [], requestBytes: [], attachedTokens: 0, windows },
+    ...more,
   });
   return world;
 }
@@ -42,6 +44,16 @@ describe("a queued turn that is refused at its start", () => {
     expect(started?.history).toMatchObject({ windows });
     expect(started?.history).not.toHaveProperty("summarises");
     expect(refusedWorld().events("turn.started")[1]).not.toHaveProperty("history");
+  });
+
+  it("stores what its request named apart from what the turns after it inherit", () => {
+    const [, started] = refusedWorld([], { requested: REQUESTED }).events("turn.started");
+    expect(started).toMatchObject({ requested: REQUESTED });
+    expect(started).not.toHaveProperty("grants");
+    const [, ran] = refusedWorld([], { requested: REQUESTED, refused: undefined }).events(
+      "turn.started",
+    );
+    expect(ran).not.toHaveProperty("requested");
   });
 
   it("has no field of the queue if it was not queued", () => {

@@ -107,6 +107,25 @@ describe("toStatus", () => {
     });
   });
 
+  it("is that of the latest question once a turn that only summarises has ended", () => {
+    const compact = { type: "turn.started", kind: "compact", question: "", turn: 2 } as const;
+    const began: b.Body[] = [
+      ...b.story,
+      { ...b.turnStarted("anna", "ben"), parent_turn: 1, ...compact } as b.Body,
+      { ...b.attemptStarted(), turn: 2 },
+    ];
+    expect(statusAfter(began)).toMatchObject({
+      ...{ meta: { turn: 2, question: "" }, coordination: { completion_percentage: 0 } },
+    });
+    const ended = statusAfter([...began, { ...b.completed("anna", "They sorted."), turn: 2 }]);
+    expect(ended).toMatchObject({
+      meta: { turn: 1, question: "What is the best sorting algorithm?" },
+      results: { final_answer_preview: "Use quicksort." },
+      turns: [{ turn: 1 }, { turn: 2, kind: "compact" }],
+      head: 1,
+    });
+  });
+
   it("D18 shows a tool server's request for input by a person, with the server's origin", () => {
     const story = [
       b.created("anna"),

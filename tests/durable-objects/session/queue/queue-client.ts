@@ -1,8 +1,10 @@
+import { env } from "cloudflare:workers";
 import { vi } from "vitest";
 import { type Orders, ordersText } from "../../../../simulated/providers/tree-models";
 import type { Queue, QueuedResponse, QueuedTurn } from "../../../../src/protocol/api/queue";
 import type { TurnList } from "../../../../src/protocol/api/listings";
-import type { WireEvent } from "../../../../src/protocol/events";
+import type { EventOf, WireEvent } from "../../../../src/protocol/events";
+import { hashOf } from "../../../../src/workspace/snapshot";
 import { eventsPath, parse, post, request, type Run, start, teamOf } from "../session-client";
 
 /** Sessions with a queue, through the public API. The model does what the questions order. */
@@ -84,6 +86,39 @@ export async function eventsOf(session: Pick<Run, "session_id">): Promise<WireEv
     ),
   );
   return all.flat();
+}
+
+/** The `turn.started` of a turn. Throws if there is none. */
+export async function startOf(
+  session: Pick<Run, "session_id">,
+  turn: number,
+): Promise<EventOf<"turn.started">> {
+  const events = await eventsOf(session);
+  const started = events.find((event) => event.type === "turn.started" && event.turn === turn);
+  if (started?.type !== "turn.started") throw new Error(`turn ${turn} has no start`);
+  return started;
+}
+
+/** Uploads a context with one file. */
+export async function pushContext(name: string, content: string): Promise<void> {
+  const sha = await hashOf(new TextEncoder().encode(content));
+  const body = JSON.stringify({ files: [{ path: "a.txt", sha256: sha, size: content.length }] });
+  const put = (place: string, type: string, sent: string) =>
+    request(`/api/contexts/${name}${place}`, {
+      ...{ method: "PUT", headers: { "content-type": type }, body: sent },
+    });
+  const { version } = await (await put("", "application/json", body)).json<{ version: string }>();
+  await put(`/blobs/${sha}?version=${version}`, "application/octet-stream", content);
+  await put("", "application/json", body);
+}
+
+/** The context pins of a session, as `turn: name`. */
+export async function pinsOf({ session_id }: Pick<Run, "session_id">): Promise<string[]> {
+  const sql = "SELECT turn, name FROM context_pins WHERE session = ? ORDER BY turn, name";
+  const { results } = await env.DB.prepare(sql)
+    .bind(session_id)
+    .all<{ turn: number; name: string }>();
+  return results.map(({ turn, name }) => `${turn}: ${name}`);
 }
 
 /** The queued requests that have started, each with its turn, in order. */

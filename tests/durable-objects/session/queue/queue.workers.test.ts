@@ -1,6 +1,6 @@
 import { abortAllDurableObjects } from "cloudflare:test";
 import { describe, expect, it } from "vitest";
-import { post, request, type Run } from "../session-client";
+import { post, request, type Run, teamOf } from "../session-client";
 import {
   ask,
   cancel,
@@ -79,6 +79,26 @@ describe("a busy session", () => {
     await untilTurns(run, 2);
     expect(await repeat()).toMatchObject({ turn: 2 });
     expect(await statusesOf(run)).toEqual(["cancelled", "completed"]);
+  });
+
+  it("warns about the team that a question brings, as if the question started at once", async () => {
+    const { run } = await busySession(0);
+    const config = { ...teamOf(["chronicler"]), ui: { display_type: "rich_terminal" } };
+    const overrides = { models: { a0: "solid" } };
+    const warningsOf = async (response: Response) =>
+      (await response.json<{ warnings?: { code: string; pointer: string }[] }>()).warnings;
+    const waits = { on_busy: "queue", config };
+    const first = await warningsOf(await ask(run, question(2), waits));
+    const second = await warningsOf(await ask(run, question(3), { ...waits, overrides }));
+    expect(first?.map(({ code }) => code)).toContain("no_effect");
+    expect(second?.at(-1)).toMatchObject({
+      code: "price_unknown",
+      pointer: "/overrides/models/a0",
+    });
+    expect(await warningsOf(await ask(run, question(4)))).toBeUndefined();
+    await cancel(run);
+    const direct = { config, overrides };
+    expect(await warningsOf(await ask(run, question(5), direct))).toEqual(second);
   });
 
   it("starts a question at once if it is not busy", async () => {
