@@ -142,12 +142,24 @@ const ALIASES: Readonly<Record<string, string>> = {
 
 /**
  * Parses a command with its slash; `null` if `text` is a question. A question may also begin with a
- * slash: with a path, or with two slashes.
+ * slash: with a path, or with two slashes. Several lines are a command only if its argument is a
+ * question.
  */
 export function parseCommand(text: string): SlashCommand | null {
-  const [, name, argument = ""] =
-    /^\/([a-z?]+(?:-[a-z]+)*)(?:[^\S\n]+(.*))?[^\S\n]*$/i.exec(text) ?? [];
-  return name === undefined ? null : { name: name.toLowerCase(), argument: argument.trim() };
+  const [, typed, argument = ""] =
+    /^\/([a-z?]+(?:-[a-z]+)*)(?:[^\S\n]+(.*))?\s*$/is.exec(text.trimEnd()) ?? [];
+  if (typed === undefined) return null;
+  const name = typed.toLowerCase();
+  const takesQuestion = commandNamed(name)?.usage.endsWith("<text>") ?? false;
+  return argument.includes("\n") && !takesQuestion ? null : { name, argument: argument.trim() };
+}
+
+/** The command with this name or alias; `undefined` if there is none. */
+function commandNamed(name: string): CommandEntry | undefined {
+  const fullName = Object.hasOwn(ALIASES, name) ? ALIASES[name] : name;
+  return fullName !== undefined && Object.hasOwn(COMMANDS, fullName)
+    ? COMMANDS[fullName]
+    : undefined;
 }
 
 /** The command (`/help`) that `text` names without its slash (`help`); `null` for a question. */
@@ -170,9 +182,12 @@ export async function perform(
   conversation: Conversation,
   io: Io,
 ): Promise<Outcome> {
-  const fullName = Object.hasOwn(ALIASES, name) ? ALIASES[name] : name;
-  const entry =
-    fullName !== undefined && Object.hasOwn(COMMANDS, fullName) ? COMMANDS[fullName] : undefined;
+  const entry = commandNamed(name);
+  if (entry && argument !== "" && !/[[<]/.test(entry.usage))
+    throw new CliError(
+      EXIT.config,
+      `${entry.usage} takes no argument, but has ${toLine(argument)}. Nothing was done.`,
+    );
   if (entry) return entry.perform(conversation, io, argument);
   throw new CliError(
     EXIT.config,

@@ -44,6 +44,8 @@ export class TypedAhead implements Typing {
 
   /** See `Typing`. */
   begin(screen: TypingScreen): () => void {
+    // The stream of the turn sends the queue if there is one.
+    this.#queue = null;
     const keys = new KeyStream(this.#options.input, (text) => {
       this.#line.paste(text);
       screen.redraw();
@@ -89,12 +91,15 @@ export class TypedAhead implements Typing {
     this.#waiting = this.#waiting.filter((text) => !isQuestion(text));
   }
 
-  /** Returns the text for the next prompt. */
+  /**
+   * Returns the text for the next prompt: a refused entry, or what is left in the line. Each is an
+   * entry of its own, so that two of them never become one question.
+   */
   async takeText(): Promise<string> {
     await this.settled();
-    this.#queue = null;
-    const text = [...this.#refused, this.#line.text].filter((one) => one !== "").join("\n");
-    this.#refused = [];
+    const refused = this.#refused.shift();
+    if (refused !== undefined) return refused;
+    const { text } = this.#line;
     this.#line.set("");
     return text;
   }

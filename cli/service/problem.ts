@@ -183,16 +183,24 @@ function advice({ status, code }: Problem, context: RequestContext): string {
   if (code === "context_conflicts") return context.conflicts ? "" : NAME_SIDE;
   if (code === "context_changed") return pushAdvice(context);
   if (code === "turn_running") return "Wait for the running turn, attach to it, or cancel it.";
+  if (code === "queue_not_empty") return "Wait until the questions before it have ended.";
+  if (code === "queue_full") {
+    const queue = commandAt(context, "queue", "<session>");
+    return `Wait until a turn has ended, or remove a question: ${queue} --remove 1`;
+  }
   if (status === 429 || status === 503) return "Wait a little and retry.";
   if (status >= 500)
     return "Internal error of the service. Retry; if the error persists, report it to the operator.";
   return "Correct this and retry.";
 }
 
+/** Codes of a session that is busy. */
+const BUSY: ReadonlySet<string> = new Set(["turn_running", "queue_not_empty", "queue_full"]);
+
 function exitCodeOf({ status, code }: Problem): ExitCode {
   if (status === 401 || status === 402 || status === 403 || code === "spend_exceeded")
     return EXIT.refused;
-  if (status === 429 || status === 503 || code === "turn_running") return EXIT.busy;
+  if (status === 429 || status === 503 || BUSY.has(code)) return EXIT.busy;
   return status >= 400 && status < 500 ? EXIT.config : EXIT.execution;
 }
 

@@ -109,7 +109,7 @@ export class TypingLine {
         return;
       case "\x1b[F":
       case "\x05":
-        this.#before.push(...this.#rest.splice(0));
+        this.#before = [...this.#before, ...this.#rest.splice(0)];
         return;
       default:
         if (!/\p{Cc}/u.test(key)) this.#before.push(key);

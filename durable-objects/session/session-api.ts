@@ -90,6 +90,8 @@ export type BusyRefusal =
 /** Why a turn was not started. */
 export type StartRefusal =
   | { ok: false; code: "session_not_found" | "turn_not_found" | "nothing_to_summarise" }
+  /** The queue cannot store the request. Both sizes are of its JSON, in bytes. */
+  | { ok: false; code: "request_too_long_to_wait"; bytes: number; most: number }
   | OverridesRefused
   | AttachmentRefusal
   | PriceRefusal

@@ -38,6 +38,8 @@ export const STORE = {
    * the local runtime accepts more.
    */
   eventRowBytes: 1_800_000,
+  /** Size of a queued request without its attachments. Names of attachments need some more. */
+  queuedRowBytes: 1_800_000,
   /**
    * Size after which collected text is written as a row. It is counted in characters, because text
    * is not encoded while it is collected; a character takes at most 6 bytes as escaped JSON.

@@ -15,6 +15,7 @@ type PlainCode =
   | "turn_running"
   | "queue_not_empty"
   | "queue_full"
+  | "request_too_long_to_wait"
   | "attachment_not_found"
   | "attachments_too_large"
   | "attachment_refused"

@@ -251,7 +251,6 @@ export class Admission {
     const costCap = granted.maxCostUsd === null ? {} : { max_cost_usd: granted.maxCostUsd };
     return {
       ok: true,
-      releasePins: pinned.release,
       turn: {
         ...{ ...turn, budget: { ...turn.budget, ...costCap } },
         ...{ contexts: pinned.contexts, start: started.start, grants, history: length.history },

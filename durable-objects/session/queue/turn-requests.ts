@@ -1,5 +1,7 @@
 import { findAttachments } from "../../../src/agents/attached";
+import { STORE } from "../../shared/object-limits";
 import {
+  byteLength,
   MOST_QUEUED,
   type OnBusy,
   placeRequest,
@@ -104,6 +106,10 @@ export class TurnRequests<Session extends RunningSession> {
     const { turn } = request;
     const wanted = turn.attachments ?? [];
     if (!isParent(session, turn.parentTurn)) return { ok: false, code: "turn_not_found" };
+    // Attachments are stored apart.
+    const bytes = byteLength(JSON.stringify({ ...turn, attachments: [] }));
+    const most = STORE.queuedRowBytes;
+    if (bytes > most) return { ok: false, code: "request_too_long_to_wait", bytes, most };
     const found = findAttachments(wanted, () => [
       ...queries.attachments(),
       ...queueStore.attachments(),

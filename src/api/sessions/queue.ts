@@ -120,18 +120,24 @@ export async function queuedWarnings(
   return [...parsed.warnings, ...(changed.ok ? changed.warnings : [])];
 }
 
-/** The error for a turn that a busy session refuses. */
-export function busyError(refusal: BusyRefusal): ApiError {
+/** The error for a turn that a busy session refuses. `mayQueue`: whether it could wait instead. */
+export function busyError(refusal: BusyRefusal, mayQueue = true): ApiError {
   switch (refusal.code) {
     case "turn_running": {
       const { turn } = refusal;
-      const message = `Turn ${turn} is running. Wait until it ends, cancel it, or send \`on_busy\`: \`queue\` or \`interrupt\`.`;
+      const advice = mayQueue
+        ? "Wait until it ends, cancel it, or send `on_busy`: `queue` or `interrupt`."
+        : "Wait until it ends, or cancel it.";
+      const message = `Turn ${turn} is running. ${advice}`;
       return new ApiError("turn_running", message, { turn });
     }
     case "queue_not_empty": {
       const { queued } = refusal;
       const first = queued === 1 ? "A queued request starts" : `${queued} queued requests start`;
-      const message = `${first} first. Send \`on_busy\`: \`queue\` to wait, or \`interrupt\` to start before.`;
+      const advice = mayQueue
+        ? "Send `on_busy`: `queue` to wait, or `interrupt` to start before."
+        : "Wait until the queue is empty.";
+      const message = `${first} first. ${advice}`;
       return new ApiError("queue_not_empty", message, { queued });
     }
     case "queue_full": {

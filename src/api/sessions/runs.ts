@@ -188,7 +188,8 @@ function confirmAndRespond(context: Call, start: Start, turn: number): Promise<R
   return respond(context, { ...start, turn });
 }
 
-function startError(refusal: StartRefusal): ApiError {
+/** `mayQueue`: whether a busy session could queue the request. */
+function startError(refusal: StartRefusal, { mayQueue }: { mayQueue: boolean } = QUEUES): ApiError {
   switch (refusal.code) {
     case "quota_exceeded":
     case "spend_exceeded":
@@ -225,7 +226,12 @@ function startError(refusal: StartRefusal): ApiError {
     case "turn_running":
     case "queue_not_empty":
     case "queue_full":
-      return busyError(refusal);
+      return busyError(refusal, mayQueue);
+    case "request_too_long_to_wait": {
+      const { bytes, most } = refusal;
+      const message = `The session is busy, and a request that waits may have ${most} bytes with its team; this one has ${bytes}. Wait until the turn ends, or send less.`;
+      return new ApiError("body_too_large", message, { limit: most });
+    }
     case "nothing_to_summarise":
       return new ApiError(
         "nothing_to_summarise",
@@ -236,6 +242,8 @@ function startError(refusal: StartRefusal): ApiError {
       return notFound(refusal.code);
   }
 }
+
+const QUEUES = { mayQueue: true };
 
 function overridesError(problems: readonly Fault[]): ApiError {
   const [first] = problems;
@@ -265,7 +273,7 @@ async function compactSession(context: Call): Promise<Response> {
   const startId = key && (await claimTurn(context, key, id));
   const { budget, timeoutMs } = limitsOf(body);
   const started = await stub.compact({ budget, timeoutMs, ...(startId && { startId }) });
-  if (!started.ok) throw startError(started);
+  if (!started.ok) throw startError(started, { mayQueue: false });
   return respond(context, { id, stub, turn: started.turn, warnings: [] });
 }
 

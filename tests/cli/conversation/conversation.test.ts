@@ -179,6 +179,17 @@ describe("/file", () => {
   });
 });
 
+describe("a command without arguments", () => {
+  it.each(["undo", "cancel", "compact", "turns", "new", "status"])(
+    "/%s refuses an argument, so that nothing happens that the user did not mean",
+    async (name) => {
+      await expect(
+        perform({ name, argument: "2" }, conversation(), ioWithoutUser()),
+      ).rejects.toThrow(`/${name} takes no argument, but has 2. Nothing was done.`);
+    },
+  );
+});
+
 describe("an entry", () => {
   it.each([
     { entry: "/help", command: { name: "help", argument: "" } },
@@ -191,6 +202,13 @@ describe("an entry", () => {
     { entry: "//show is a word", command: null },
     { entry: "why is /help there?", command: null },
     { entry: "/help\nand more", command: null },
+    {
+      entry: "/branch 2 One\ntwo",
+      command: { name: "branch", argument: "2 One\ntwo" },
+    },
+    { entry: "/interrupt One\ntwo", command: { name: "interrupt", argument: "One\ntwo" } },
+    { entry: "/usr/bin\nwhat is it?", command: null },
+    { entry: "/usr x\nwhat is it?", command: null },
     { entry: "/", command: null },
   ])("$entry is parsed as the command $command", ({ entry, command }) => {
     expect(parseCommand(entry)).toEqual(command);

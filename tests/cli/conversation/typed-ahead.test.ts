@@ -72,6 +72,34 @@ describe("what the user types while a turn runs", () => {
     ]);
   });
 
+  it("stays an entry of its own if the service refused it, also beside text that was not sent", async () => {
+    const { type, typed } = running(async () => {
+      throw new CliError(EXIT.busy, "The queue is full.");
+    });
+    for (const keys of ["/interrupt Stop that\r", "Why?\r", "half a question"]) await type(keys);
+    expect([await typed.takeText(), await typed.takeText(), await typed.takeText()]).toEqual([
+      ...["/interrupt Stop that", "Why?", "half a question"],
+    ]);
+    expect(await typed.takeText()).toBe("");
+  });
+
+  it("is not shown with the queue of the turn before", async () => {
+    const { typed, shown, stop } = running(async () => null);
+    const waiting = { id: "q", position: 1, question_preview: "One?", interrupts: false };
+    typed.onQueue({ data: [waiting], held: null });
+    expect(shown().join("\n")).toContain("One?");
+    stop();
+    const screen: TypingScreen = {
+      ...{ session: "session_a", showBelow: (lines) => (below = lines(60)) },
+      ...{ redraw: () => undefined, notice: () => undefined, onInterrupt: () => undefined },
+    };
+    let below: Line[] = [];
+    typed.begin(screen)();
+    expect(below.map((line) => paint(line, { width: 60, color: false })).join("\n")).not.toContain(
+      "One?",
+    );
+  });
+
   it("is in the next prompt if the service refused it, and the reason is shown", async () => {
     const { type, typed, notices } = running(async () => {
       throw new CliError(EXIT.busy, "The queue is full.");
@@ -79,8 +107,12 @@ describe("what the user types while a turn runs", () => {
     await type("one\r");
     await type("two\r");
     await type("thr");
-    expect([await typed.takeText(), notices]).toEqual([
-      ...["one\ntwo\nthr", ["The queue is full.", "The queue is full."]],
+    const texts = [await typed.takeText(), await typed.takeText(), await typed.takeText()];
+    expect([texts, notices]).toEqual([
+      ...[
+        ["one", "two", "thr"],
+        ["The queue is full.", "The queue is full."],
+      ],
     ]);
   });
 
@@ -111,9 +143,8 @@ describe("what the user types while a turn runs", () => {
     for (const text of ["/config b.yaml", "one?", "/turns", "two?"]) await type(`${text}\r`);
     expect(await typed.takeEntry()).toBe("/config b.yaml");
     typed.returnQuestions();
-    expect([await typed.takeEntry(), await typed.takeEntry(), await typed.takeText()]).toEqual([
-      ...["/turns", null, "one?\ntwo?"],
-    ]);
+    expect([await typed.takeEntry(), await typed.takeEntry()]).toEqual(["/turns", null]);
+    expect([await typed.takeText(), await typed.takeText()]).toEqual(["one?", "two?"]);
   });
 
   it("may be Ctrl+C, which interrupts only on an empty line", async () => {

@@ -62,4 +62,14 @@ describe("a line that is typed while a turn runs", () => {
     line.set(text);
     expect(paint(line.render(width), { width, color: false })).toBe(shown);
   });
+
+  it("goes to the end of a very long text", () => {
+    const line = new TypingLine();
+    const text = "x".repeat(200_000);
+    line.set(text);
+    line.press("\x1b[H");
+    line.press("\x1b[F");
+    line.press("!");
+    expect(line.text).toBe(`${text}!`);
+  });
 });
