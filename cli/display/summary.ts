@@ -21,7 +21,7 @@ export function summaryLines(turn: TurnView, url: string): Line[] {
       : [
           turn.status === "cancelled"
             ? leadingLine(turn, attempt)
-            : fact("winner", winnerText(turn, attempt)),
+            : fact(turn.kind === "compact" ? "author" : "winner", winnerText(turn, attempt)),
         ]),
     fact("tokens", tokenWords(turn.usage, turn.reservedTokens)),
     fact("cost", costText(turn)),

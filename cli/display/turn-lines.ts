@@ -79,10 +79,11 @@ function teamLine(turn: TurnView, { now, width }: Frame): Line {
   const parts = [
     ...(attempt && attempt.number > 1 ? [`attempt ${attempt.number}`] : []),
     formatDuration((turn.endedAt ?? now) - turn.startedAt),
-    plural(attempt?.answers.length ?? 0, "answer"),
-    plural(countValid(attempt), "vote"),
+    ...(turn.kind === "compact"
+      ? []
+      : [plural(attempt?.answers.length ?? 0, "answer"), plural(countValid(attempt), "vote")]),
     formatUsed({ reported: totalTokens(turn.usage), reserved: turn.reservedTokens }, "tokens"),
-    costWords(turn),
+    turn.isCostWhole ? costWords(turn) : `cost ${costWords(turn)}`,
   ];
   while (parts.length > 1 && widthOf(`${state}  ${parts.join(" · ")}`) > width) parts.shift();
   return [segment(state, "bold"), segment(`  ${parts.join(" · ")}`, "dim")];

@@ -92,8 +92,13 @@ function historyPhrase(event: EventOf<"history.summarised" | "history.cut">): Ph
   return { text: `has summarised ${turnRange(event.turns)}`, tone: "good" };
 }
 
-const turnRange = (turns: readonly number[]): string =>
-  turns.length === 1 ? `turn ${turns[0]}` : `turns ${turns[0]} to ${turns.at(-1)}`;
+/** The turns of a branch in words. Turns of other branches may lie between them. */
+function turnRange(turns: readonly number[]): string {
+  const [first = 0, last = first] = [turns[0], turns.at(-1)];
+  if (turns.length === 1) return `turn ${first}`;
+  const isWhole = last - first === turns.length - 1;
+  return isWhole ? `turns ${first} to ${last}` : `${turns.length} turns until turn ${last}`;
+}
 
 function turnPhrase(
   event: EventOf<"turn.started" | "turn.completed" | "turn.failed" | "turn.cancelled">,

@@ -58,7 +58,17 @@ it("a turn that only summarises leaves the head where it is", () => {
 });
 
 it.each([
-  { name: "a summary", body: summarised, text: " has summarised turns 1 to 4" },
+  {
+    name: "a summary of all turns until a turn",
+    body: { ...summarised, turns: [1, 2, 3] } as b.Body,
+    text: " has summarised turns 1 to 3",
+  },
+  {
+    name: "a summary of one turn",
+    body: { ...summarised, turns: [1] } as b.Body,
+    text: " has summarised turn 1",
+  },
+  { name: "a summary", body: summarised, text: " has summarised 3 turns until turn 4" },
   {
     name: "cut texts",
     body: cut,
