@@ -23,4 +23,11 @@ export const BUGS_OF_CONTEXTS: readonly PlantedBug[] = [
     replace: "leftOut: new Set(),",
     invariant: "contexts",
   },
+  {
+    name: "a file that the user pushed and now excludes counts as deleted",
+    file: "durable-objects/session/admission/start-states.ts",
+    find: "const leftOut = (await leftOutOf(version)).map(({ path }) => path);",
+    replace: "const leftOut: string[] = [];",
+    invariant: "contexts",
+  },
 ];

@@ -117,7 +117,7 @@ class ContextTracker {
     const isKnown = JSON.stringify(entry) === JSON.stringify(parent.version.entry);
     const recorded = entry && !isKnown ? this.ended.get(entry.turn) : undefined;
     const base = recorded?.end ?? parent.version.files;
-    const leftOut = new Set(entry?.left_out);
+    const leftOut = new Set([...(entry?.left_out ?? []), ...version.leftOut.keys()]);
     const files = new Map<string, string>();
     const conflicts: string[] = [];
     for (const path of new Set([...parent.end.keys(), ...version.files.keys()])) {

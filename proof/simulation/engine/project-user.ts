@@ -12,6 +12,8 @@ import type { LiveSession } from "./platform";
 export const PROJECT_TURNS = 4;
 /** Files of this folder are never sent by the user. */
 export const LEFT_OUT = "dist/";
+/** A file that some users push at first, and exclude later. */
+const EXCLUDED_LATER = "b.txt";
 
 const FIRST_FILES: Files = new Map([
   ["a.txt", "a of the user"],
@@ -32,7 +34,7 @@ export type ProjectStart = {
 
 /**
  * The user of a project: pulls results into a folder, edits files, pushes versions, and starts
- * turns on them. The folder never sends built files.
+ * turns on them. The folder never sends built files. It has only files that it sends.
  */
 export class ProjectUser {
   readonly starts: ProjectStart[] = [];
@@ -42,6 +44,9 @@ export class ProjectUser {
   /** With branches, the user pushes and never pulls, so that no version contains a turn. */
   readonly #hasBranches: boolean;
   #folder: Map<string, string> = new Map(FIRST_FILES);
+  /** The turn before which the user begins to exclude a file; `null` for never. */
+  readonly #excludesFrom: number | null;
+  #isExcluding = false;
   /** Files that the pull before this turn has changed. The user often edits them. */
   #taken: string[] = [];
   /** The turn that was pulled last; `null` before the first pull. */
@@ -52,7 +57,9 @@ export class ProjectUser {
     this.#seed = seed;
     this.#agents = agents;
     this.#contexts = contexts;
-    contexts.push(FIRST_FILES, null);
+    const chance = new Chance(seed ^ hash("excluded file"));
+    this.#excludesFrom = chance.is(0.4) ? chance.int(2, PROJECT_TURNS) : null;
+    contexts.push({ files: FIRST_FILES, entry: null, leftOut: new Map() });
   }
 
   /**
@@ -67,18 +74,13 @@ export class ProjectUser {
     if (!this.starts.some((start) => start.turn === turn)) await this.#prepare(session, turn);
     const start = this.starts.find((one) => one.turn === turn);
     if (!start) return;
-    const version = this.#contexts.version(start.version);
     const contexts = [{ name: SITE, version: start.version }];
     const { workspaces } = session;
     const ask = (winner?: ConflictSide) =>
       startOfContexts(
         {
           reader: this.#contexts.services.reader,
-          records: {
-            read: async () => null,
-            entriesOf: async () =>
-              new Map(version?.entry ? [[SITE, JSON.stringify(version.entry)]] : []),
-          },
+          records: this.#contexts.records,
           states: workspaces.contextStates,
           isKept: (contents) => workspaces.isKept(contents),
         },
@@ -103,13 +105,22 @@ export class ProjectUser {
     const [pulls, edits, pushes] = [chance.is(0.7), chance.int(0, 2), chance.is(0.9)];
     const winner = chance.pick(["turn", "upload"] as const);
     if (turn > 1 && pulls && !this.#hasBranches && !(await this.#pull(session, turn - 1))) return;
-    const paths = [...this.#taken, "a.txt", "own.txt", "new.txt"];
+    if (turn === this.#excludesFrom) this.#exclude();
+    const paths = [...this.#taken, "a.txt", "own.txt", "new.txt"].filter(this.#isSent);
     for (let nth = 0; nth < edits; nth += 1)
       this.#folder.set(chance.pick(paths), `edit ${turn}.${nth}`);
     this.#taken = [];
     if (turn > 1 && pushes) this.#push();
     if (this.starts.some((start) => start.turn === turn)) return;
     this.starts.push({ turn, version: this.#contexts.newest.id, winner, conflicts: [] });
+  }
+
+  #isSent = (path: string): boolean =>
+    !path.startsWith(LEFT_OUT) && !(this.#isExcluding && path === EXCLUDED_LATER);
+
+  #exclude(): void {
+    this.#isExcluding = true;
+    this.#folder.delete(EXCLUDED_LATER);
   }
 
   /**
@@ -129,14 +140,14 @@ export class ProjectUser {
     }
     const isClean = [...this.#folder].every(([path, text]) => this.#pushed.get(path) === text);
     if (!isClean) return true;
-    const isSent = ([path]: [string, string]) => !path.startsWith(LEFT_OUT);
+    const isSent = ([path]: [string, string]) => this.#isSent(path);
     const isTaken = ([path, text]: [string, string]) => this.#folder.get(path) !== text;
     this.#taken = [...files]
       .filter(isSent)
       .filter(isTaken)
       .map(([path]) => path);
     this.#folder = new Map([...files].filter(isSent));
-    const leftOut = [...files.keys()].filter((path) => path.startsWith(LEFT_OUT));
+    const leftOut = [...files.keys()].filter((path) => !this.#isSent(path));
     this.#pulled = { turn, leftOut };
     return true;
   }
@@ -152,6 +163,9 @@ export class ProjectUser {
       ...{ session: SESSION, turn: this.#pulled.turn },
       ...(this.#pulled.leftOut.length > 0 && { left_out: this.#pulled.leftOut }),
     };
-    this.#contexts.push(new Map(this.#folder), entry ?? newest.entry);
+    const before = [...newest.leftOut, ...newest.files];
+    const leftOut = new Map(before.filter(([path]) => !this.#isSent(path)));
+    const files = new Map(this.#folder);
+    this.#contexts.push({ files, entry: entry ?? newest.entry, leftOut });
   }
 }
