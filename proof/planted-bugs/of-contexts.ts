@@ -30,4 +30,11 @@ export const BUGS_OF_CONTEXTS: readonly PlantedBug[] = [
     replace: "const leftOut: string[] = [];",
     invariant: "contexts",
   },
+  {
+    name: "an excluded file that the user sends again has no base",
+    file: "durable-objects/session/admission/merge-base.ts",
+    find: "return { base, bases: new Map([...leftOut, ...ofBranch]) };",
+    replace: "return { base, bases: leftOut.size < 0 ? leftOut : ofBranch };",
+    invariant: "contexts",
+  },
 ];
