@@ -9,7 +9,7 @@ import { toContextName, toSessionReference, toTurn } from "./arguments";
 import { type Register, withConnection } from "./flags";
 import { pull, type PullOptions } from "../contexts/pull";
 import { findSession } from "../service/find-session";
-import { latestTurn } from "../service/session-calls";
+import { latestQuestion } from "../service/session-calls";
 
 type PushFlags = ConnectionFlags & PushOptions & { json?: true };
 
@@ -117,7 +117,7 @@ export const registerPull: Register = (program, { io, end }) => {
       const session =
         flags.session === undefined ? undefined : await findSession(flags.session, connection, io);
       const turn =
-        session === undefined ? undefined : (flags.turn ?? (await latestTurn(session, connection)));
+        session === undefined ? undefined : (flags.turn ?? (await latestQuestion(session, connection)));
       end(
         await pull(
           directory,

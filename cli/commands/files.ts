@@ -8,7 +8,7 @@ import { commandAt } from "../invocation";
 import type { Io } from "../io";
 import type { RequestContext } from "../service/problem";
 import { findSession } from "../service/find-session";
-import { latestTurn } from "../service/session-calls";
+import { latestQuestion } from "../service/session-calls";
 import { escapeJson } from "../terminal/sanitize";
 import { SESSION_ARGUMENT, toAttempt, toLabel, toSessionReference, toTurn } from "./arguments";
 import { type Register, withConnection } from "./flags";
@@ -108,7 +108,7 @@ async function placeOf(
   const session = await findSession(reference, context, io);
   return {
     session,
-    turn: turn ?? (await latestTurn(session, context)),
+    turn: turn ?? (await latestQuestion(session, context)),
     ...(label === undefined ? {} : { label }),
     ...(attempt === undefined ? {} : { attempt }),
   };

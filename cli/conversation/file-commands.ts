@@ -4,7 +4,7 @@ import { CliError, EXIT } from "../exit-codes";
 import { saveFiles } from "../files/save";
 import { filesToShow, printFile, printFiles, type ShownFiles } from "../files/show-files";
 import type { Io } from "../io";
-import { latestTurn } from "../service/session-calls";
+import { latestQuestion } from "../service/session-calls";
 import { type Conversation, sessionOf } from "./conversation";
 
 /** Commands of the conversation about files and their changes. Each throws CliError. */
@@ -15,7 +15,7 @@ async function shownFiles(conversation: Conversation, turn = ""): Promise<ShownF
   if (turn !== "" && !/^[1-9]\d{0,8}$/.test(turn))
     throw new CliError(EXIT.config, "Turns are numbers from 1: /files 2");
   const { connection } = conversation;
-  const number = turn === "" ? await latestTurn(session, connection) : Number(turn);
+  const number = turn === "" ? await latestQuestion(session, connection) : Number(turn);
   return filesToShow({ session, turn: number }, connection);
 }
 

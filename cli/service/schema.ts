@@ -77,6 +77,7 @@ export const SessionFactsSchema = z.object({
   turns: z.array(
     z.object({
       turn: z.int().min(1),
+      kind: z.string().optional(),
       status: z.string().default(""),
       parent_turn: z.int().nullish(),
       question_preview: z.string().default(""),

@@ -69,6 +69,19 @@ export async function latestTurn(
   return Math.max(1, ...data.turns.map(({ turn }) => turn));
 }
 
+/**
+ * Reads the number of the session's latest question. A turn that only summarises the conversation
+ * has no files and no changes.
+ */
+export async function latestQuestion(
+  sessionId: string,
+  context: RequestContext,
+): Promise<number> {
+  const { data } = await sessionStatus(sessionId, context);
+  const questions = data.turns.filter(({ kind }) => kind !== "compact");
+  return Math.max(1, ...questions.map(({ turn }) => turn));
+}
+
 /** Reads the number of the session's head: the turn that the next turn follows. */
 export async function headTurn(sessionId: string, context: RequestContext): Promise<number> {
   const { data } = await sessionStatus(sessionId, context);
