@@ -1,7 +1,8 @@
 import { type TurnRequest, textOfQuestion } from "../../src/protocol/api";
 import type { ConflictSide } from "../../src/protocol/api/contexts";
+import type { TurnView } from "../../src/protocol/view";
 import { commandAt, shellArgument } from "../invocation";
-import type { ConflictAdvice } from "../service/conflict-lines";
+import { type ConflictAdvice, winnerLines } from "../service/conflict-lines";
 import { type RequestContext, refusalWith, toCliError } from "../service/problem";
 import { sessionStatus } from "../service/session-calls";
 import type { SharedFolder } from "./shared-folders";
@@ -33,10 +34,9 @@ export async function explainedError(
 ): Promise<unknown> {
   const refusal = refusalWith("context_conflicts", error);
   if (refusal === null) return error;
-  const { slash, options = [], folders = [] } = repetition;
-  const words = repeatedWords({ sessionId, body }, options);
+  const { slash, folders = [] } = repetition;
   const conflicts: ConflictAdvice = {
-    again: slash ?? ((side) => commandAt(context, ...words, "--conflicts", side)),
+    again: commandsAgain({ sessionId, body }, { context, repetition }),
     isConversation: slash !== undefined,
     session: sessionId,
     turn: await turnWithResult({ sessionId, body }, context),
@@ -44,6 +44,24 @@ export async function explainedError(
   };
   return toCliError(refusal, { ...context, conflicts });
 }
+
+/** The command that asks the question again and lets a side win. */
+function commandsAgain(
+  next: NextTurn,
+  { context, repetition: { slash, options = [] } }: AgainOptions,
+): ConflictAdvice["again"] {
+  const words = repeatedWords(next, options);
+  return slash ?? ((side) => commandAt(context, ...words, "--conflicts", side));
+}
+type AgainOptions = { context: RequestContext; repetition: Repetition };
+
+/** Whether conflicts refused a turn at its start, after its question had waited in the queue. */
+export const isRefusedByConflicts = (turn: Pick<TurnView, "failure"> | null): boolean =>
+  turn?.failure?.code === "context_conflicts";
+
+/** The commands that ask the question of such a turn again and let a side win. */
+export const conflictHints = (next: NextTurn, options: AgainOptions): string[] =>
+  winnerLines(commandsAgain(next, options));
 
 /**
  * The turn whose files the refused turn would start from: its parent, or the nearest ancestor with

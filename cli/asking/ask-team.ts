@@ -11,7 +11,13 @@ import { hasChanges, listIfPossible } from "../files/result-files";
 import { filesLines, withAddresses } from "../files/show-files";
 import { attachCommand, commandAt } from "../invocation";
 import type { Io } from "../io";
-import { explainedError, type NextTurn, type Repetition } from "./ask-again";
+import {
+  conflictHints,
+  explainedError,
+  isRefusedByConflicts,
+  type NextTurn,
+  type Repetition,
+} from "./ask-again";
 import { InterruptHandler } from "./interrupt-handler";
 import { type OutputOptions, requireWritable, writeAnswer } from "./answer-output";
 import { type RequestContext, warningLines } from "../service/problem";
@@ -59,6 +65,10 @@ export async function ask(options: AskOptions, io: RunIo): Promise<AskResult> {
   const { turn, end } = await followTurn(place, options, io);
   if (end === "detached" || !turn) return { place, turn, exitCode: EXIT.interrupted };
   await printEnd(turn, place, { options, io });
+  const { target, context, repetition = {} } = options;
+  if ("next" in target && isRefusedByConflicts(turn))
+    for (const line of conflictHints(target.next, { context, repetition }))
+      io.stderr.write(`${line}\n`);
   return { place, turn, exitCode: exitCodeOf(turn) };
 }
 

@@ -46,6 +46,7 @@ async function completedHint(
   return ` It continues turn ${found}, which completed: add --turn ${found}.`;
 }
 
+/** `completed`: without the turns that only summarise the conversation, which change no files. */
 export type SessionTurns = { parents: Parents; completed: ReadonlySet<number> };
 
 /** The turns of a session. Throws CliError. */
@@ -54,7 +55,9 @@ export async function turnsOf(session: string, connection: RequestContext): Prom
   return {
     parents: new Map(turns.map(({ turn, parent_turn: parent }) => [turn, parent ?? null])),
     completed: new Set(
-      turns.filter(({ status }) => status === "completed").map(({ turn }) => turn),
+      turns
+        .filter(({ kind, status }) => status === "completed" && kind !== "compact")
+        .map(({ turn }) => turn),
     ),
   };
 }

@@ -191,7 +191,7 @@ async function commonBase(
   const context = version === null ? null : await reads.version(version);
   const files = context && (await filesOfVersion(note, context, { reads, state, session }));
   const ofTurn = turn && (await reads.stateIfKept(turn));
-  if (ofTurn === null) return only(files ?? new Map(state.versionFiles));
+  if (ofTurn === null) return only(files ?? asFarAsHere(state.versionFiles, note, state.files));
   if (context === null || files === null) return only(new Map(ofTurn.files));
   const pulled = { session, state: ofTurn, moved: turn?.moved };
   return joinedWith(reads, { context, files }, pulled);
@@ -214,12 +214,20 @@ async function filesOfVersion(
   return withSharedTurns(reads, { context, files }, ofOthers);
 }
 
-/** The files of a version, as far as the folder has them. */
-function filesHere(note: Note, context: Context, theirs: Files): BaseFiles {
-  const files: BaseFiles = new Map(sidesOf(context));
-  if (context.version !== note.version) return files;
-  for (const file of note.without ?? []) files.delete(file);
-  return withSkipped(files, note, theirs);
+/** The files of a version of the folder, as far as the folder has them. */
+const filesHere = (note: Note, context: Context, theirs: Files): BaseFiles =>
+  context.version === note.version
+    ? asFarAsHere(sidesOf(context), note, theirs)
+    : new Map(sidesOf(context));
+
+/**
+ * Files that the folder got with its version, or with a newer one than theirs. The folder has never
+ * had those that the pull of its version excluded or skipped.
+ */
+function asFarAsHere(files: Files, note: Note, theirs: Files): BaseFiles {
+  const here: BaseFiles = new Map(files);
+  for (const file of note.without ?? []) here.delete(file);
+  return withSkipped(here, note, theirs);
 }
 
 /** Whether the folder's version has a later state of a file than a turn. */

@@ -18,8 +18,15 @@ import { writeWhole } from "./write-files";
  */
 
 const HashSchema = z.string().nullable();
-const PlannedSchema = z.object({ path: z.string(), to: HashSchema });
-/** A file and the hash of its contents after the pull; `null` if the pull deletes it. */
+const PlannedSchema = z.object({
+  path: z.string(),
+  to: HashSchema,
+  executable: z.boolean().optional(),
+});
+/**
+ * A file of the pull. `to`: the hash of its contents after the pull; `null` if the pull deletes it.
+ * `executable`: the bit after the pull, if the pull changes only this bit; else omitted.
+ */
 type PlannedFile = z.infer<typeof PlannedSchema>;
 
 /**
@@ -56,15 +63,20 @@ export async function writePlannedPull(
   directory: string,
   { before, after, words, steps, done }: PlannedPull,
 ): Promise<void> {
-  const files = inPhaseOrder(steps).flatMap((step): PlannedFile[] => {
-    if (step.action === "write") return [{ path: step.path, to: step.to.hash }];
-    return step.action === "delete" ? [{ path: step.path, to: null }] : [];
-  });
+  const files = inPhaseOrder(steps).flatMap(plannedFile);
   if (files.length === 0) return;
   const planned: PullPlan = { before, after, words, files: [...(done?.files ?? []), ...files] };
   const notePath = await fileOf(directory);
   await writeWhole(notePath, Buffer.from(`${JSON.stringify(planned)}\n`), false);
   await hideFromGit(path.dirname(notePath));
+}
+
+function plannedFile(step: Step): PlannedFile[] {
+  if (step.action === "delete") return [{ path: step.path, to: null }];
+  if (step.action !== "write") return [];
+  const { path: file, from, to } = step;
+  const changesOnlyBit = from?.hash === to.hash;
+  return [{ path: file, to: to.hash, ...(changesOnlyBit && { executable: to.executable }) }];
 }
 
 /**
@@ -84,15 +96,19 @@ export async function settlePull(directory: string): Promise<DonePart | null> {
   }
   const entries: LocalEntry[] = [];
   for (const file of files) entries.push(await inspect(directory, file.path));
-  const done = files.findLastIndex(({ to }, index) => hasHash(entries[index] ?? null, to)) + 1;
+  const done = files.findLastIndex((file, index) => isDone(entries[index] ?? null, file)) + 1;
   if (done < files.length) return done === 0 ? null : { files: files.slice(0, done), words };
   await writeNote(directory, after, { links: false });
   await forgetPull(directory);
   return null;
 }
 
-const hasHash = (entry: LocalEntry, hash: string | null): boolean =>
-  entry === null ? hash === null : "hash" in entry && entry.hash === hash;
+/** Contents that the pull does not change do not show whether it came to the file. */
+function isDone(entry: LocalEntry, { to, executable }: PlannedFile): boolean {
+  if (entry === null) return to === null;
+  if (!("hash" in entry) || entry.hash !== to) return false;
+  return executable === undefined || entry.executable === executable;
+}
 
 /** The base of a folder with the files that an interrupted pull has already written. */
 export const withDonePart = (base: BaseFiles, done: DonePart | null, theirs: Files): BaseFiles =>

@@ -19,7 +19,11 @@ export async function applyAndNote(
 ): Promise<Awaited<ReturnType<typeof applySteps>>> {
   const { noteBefore: before, link, done, words } = incoming;
   const left = [...result.kept.map((path) => ({ path })), ...result.taken];
-  const planned = incoming.noteAfter(result, await hashesHere(directory, left));
+  const taken = result.taken.map(({ path, sha256 }) => [path, sha256] as const);
+  const planned = incoming.noteAfter(
+    result,
+    new Map([...(await hashesHere(directory, left)), ...taken]),
+  );
   await writePlannedPull(directory, { before, after: planned, words: [...words], steps, done });
   const counts = await applySteps(directory, steps, fetch);
   if (!sameNote(noteOf(await readNotes(directory), link), before))

@@ -55,14 +55,15 @@ export function noteAfterTurn(
   const without = note
     ? (note.without ?? []).filter((path) => !arrived.has(path))
     : [...new Set(absent)].sort();
-  const after = moves
-    ? { ...movedTo(before, version), without: [...remainder.excluded] }
-    : { ...before, without, skipped: skippedAfter(before, { version, arrived, hashOf }) };
   const paths = [
     ...remainder.kept,
     ...remainder.excluded,
     ...remainder.taken.map(({ path }) => path),
   ];
+  const left = new Set(paths);
+  const after = moves
+    ? { ...movedTo(before, version), without: [...remainder.excluded] }
+    : { ...before, without, skipped: skippedAfter(before, { version, arrived, left, hashOf }) };
   const old = before.includes?.find(({ session }) => session === turn.session);
   const isSame = old?.turn === turn.turn && changed.length === 0 && !moves;
   const moved = moves ? [] : [...new Set([...(old?.moved ?? []), ...changed])].filter(isPushed);
@@ -97,21 +98,26 @@ export type TurnPull = {
   hashOf: (path: string) => string | null;
 };
 
+/** `arrived`: the files that the pull changed. `left`: those that it did not take. */
+type TurnInFolder = {
+  version: string;
+  arrived: ReadonlySet<string>;
+  left: ReadonlySet<string>;
+} & Pick<TurnPull, "hashOf">;
+
 /**
  * The skipped files of the folder's version after a pull of a turn. A turn of this version contains
- * the version's file. After a turn of an older version, the user has not merged the file yet.
+ * the version's file, so that a file that the pull did not leave is merged. After a turn of an older
+ * version, the user has not merged the file yet.
  */
 const skippedAfter = (
   note: Note,
-  {
-    version,
-    arrived,
-    hashOf,
-  }: { version: string; arrived: ReadonlySet<string> } & Pick<TurnPull, "hashOf">,
+  { version, arrived, left, hashOf }: TurnInFolder,
 ): SkippedFile[] =>
   (note.skipped ?? []).flatMap((file) => {
-    if (!arrived.has(file.path)) return [file];
-    return version < note.version ? [{ ...file, here: hashOf(file.path) }] : [];
+    const hasArrived = arrived.has(file.path);
+    if (version < note.version) return [hasArrived ? { ...file, here: hashOf(file.path) } : file];
+    return left.has(file.path) && !hasArrived ? [file] : [];
   });
 
 /** The record of a version, and the version's files. */

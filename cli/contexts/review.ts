@@ -83,14 +83,15 @@ type ReviewInput = { directory: string; incoming: IncomingChanges; steps: readon
 async function chooseAll(input: ReviewInput, world: World): Promise<Choices> {
   const choices: Choices = { taken: new Set(), parts: new Map() };
   let forRest: "all" | "none" | null = null;
-  for (const [index, step] of input.steps.entries()) {
+  const steps = askedSteps(input.steps);
+  for (const [index, step] of steps.entries()) {
     if (forRest === "none") break;
     if (forRest === "all") {
       if (step.action !== "conflict") choices.taken.add(step.path);
       continue;
     }
     const sides = await sidesOfStep(step, input);
-    printChange(step, sides, { place: `${index + 1} of ${input.steps.length}`, world });
+    printChange(step, sides, { place: `${index + 1} of ${steps.length}`, world });
     if (step.action === "conflict") continue;
     const hunks = hunksOf(step, sides);
     const choice = await askChoice(question(step), optionsOf(hunks), world);
@@ -103,6 +104,12 @@ async function chooseAll(input: ReviewInput, world: World): Promise<Choices> {
     }
   }
   return choices;
+}
+
+/** The steps to ask about. A file that is renamed and written is one choice. */
+function askedSteps(steps: readonly Step[]): Step[] {
+  const written = new Set(steps.filter(({ action }) => action === "write").map(({ path }) => path));
+  return steps.filter(({ action, path }) => action !== "rename" || !written.has(path));
 }
 
 const question = (step: Applicable): string => `${step.action} ${toLine(step.path)}?`;

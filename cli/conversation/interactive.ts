@@ -2,6 +2,7 @@ import type { QuestionPart } from "../../src/protocol/attachments";
 import type { ConflictSide } from "../../src/protocol/api/contexts";
 import { type AskTarget, ask } from "../asking/ask-team";
 import type { Continuation } from "../asking/continuation";
+import { isRefusedByConflicts } from "../asking/ask-again";
 import { printPullHints } from "../asking/pull-hints";
 import type { SharedFolder, WithFolder } from "../asking/shared-folders";
 import { refuseLikelyCommandEntry } from "../commands/likely-commands";
@@ -277,5 +278,7 @@ async function runTurn(
   conversation.session = place.sessionId;
   conversation.from = null;
   conversation.latest = { ...question, turn: place.turn };
+  if ("next" in askTarget && isRefusedByConflicts(turn))
+    conversation.refused = { next: askTarget.next, question };
   if (turn?.status !== "running") await followWaiting(conversation, io);
 }

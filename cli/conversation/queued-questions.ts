@@ -1,3 +1,5 @@
+import type { ConflictSide } from "../../src/protocol/api/contexts";
+import { conflictHints, isRefusedByConflicts } from "../asking/ask-again";
 import { ask } from "../asking/ask-team";
 import { printPullHints } from "../asking/pull-hints";
 import { toQuestion } from "../asking/question";
@@ -16,6 +18,7 @@ import {
   type Conversation,
   nextTurn,
   noteAccepted,
+  repeatedTurn,
   sessionOf,
   type WaitingQuestion,
 } from "./conversation";
@@ -151,7 +154,19 @@ async function followTurn(
     conversation.latest = {
       ...{ question: view.question, parent: view.parentTurn, turn, attachments: [] },
     };
+  if (isRefusedByConflicts(view)) noteRefused(conversation, io);
   return view?.status !== "running";
+}
+
+/** Lets `/conflicts` ask the latest question again, whose turn conflicts refused at its start. */
+function noteRefused(conversation: Conversation, io: Pick<Io, "stderr">): void {
+  const { latest: question, connection: context } = conversation;
+  const target = repeatedTurn(conversation);
+  if (question === null || target === null || !("next" in target)) return;
+  conversation.refused = { next: target.next, question };
+  const repetition = { slash: (side: ConflictSide) => `/conflicts ${side}` };
+  for (const line of conflictHints(target.next, { context, repetition }))
+    io.stderr.write(`${line}\n`);
 }
 
 async function resumed(session: string, conversation: Conversation): Promise<string> {

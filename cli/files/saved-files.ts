@@ -3,7 +3,7 @@ import path from "node:path";
 import * as z from "zod";
 import { inspect } from "../contexts/directory";
 import { noteFile } from "../contexts/note-files";
-import type { Change, Side } from "../contexts/three-way";
+import type { Change, LocalEntry, Side } from "../contexts/three-way";
 import { writeWhole } from "../contexts/write-files";
 import { readTextFile } from "../local-files";
 import { type FileList, parseJson } from "../service/schema";
@@ -67,10 +67,18 @@ export async function settledNote(folder: string, note: SavedFiles): Promise<Sav
   for (const [file, side] of pending) {
     const here = await inspect(folder, file);
     if (side === null && here === null) files.delete(file);
-    if (side !== null && here !== null && "hash" in here && here.hash === side.hash)
-      files.set(file, side);
+    if (side !== null && isWritten(here, side, files.get(file))) files.set(file, side);
   }
   return { ...settled, files };
+}
+
+/**
+ * Whether an interrupted save has written a file. If it was going to change only the executable
+ * bit, the contents do not show it. `base`: the file before the save.
+ */
+function isWritten(here: LocalEntry, side: SavedFile, base: SavedFile | undefined): boolean {
+  if (here === null || !("hash" in here) || here.hash !== side.hash) return false;
+  return base?.hash !== side.hash || here.executable === side.executable;
 }
 
 /**

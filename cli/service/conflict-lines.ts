@@ -50,6 +50,12 @@ export function conflictLines(
   ];
 }
 
+/** The commands that ask the question again and let a side win. */
+export const winnerLines = (again: ConflictAdvice["again"]): string[] => [
+  `To keep the turn's files:  ${again("turn")}`,
+  `To keep the pushed files:  ${again("upload")}`,
+];
+
 /**
  * A file that the user merged by hand is a conflict again, because both sides still changed it. So
  * the last command names the upload as the side that wins.
@@ -69,8 +75,7 @@ function adviceLines(
   const commands = (word: string, ...options: string[]): string[] =>
     places.map(({ folder }) => commandAt(destination, word, folder, ...options));
   return [
-    `To keep the turn's files:  ${again("turn")}`,
-    `To keep the pushed files:  ${again("upload")}`,
+    ...winnerLines(again),
     `To decide file by file${isConversation ? ", in another terminal" : ""}:`,
     ...step(1, commands("pull", ...ofTurn, "--apply", "--skip-conflicts")),
     ...step(2, [

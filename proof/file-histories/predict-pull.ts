@@ -102,8 +102,9 @@ function skippedAfterTurn(
   return new Map(
     [...skipped].flatMap(([path, here]) => {
       const file = taken.get(path);
-      if (!file?.isWritten) return [[path, here] as const];
-      return incoming.version < version ? [[path, file.contents] as const] : [];
+      if (!file) return [[path, here] as const];
+      if (incoming.version >= version) return [];
+      return [[path, file.isWritten ? file.contents : here] as const];
     }),
   );
 }

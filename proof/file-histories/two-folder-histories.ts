@@ -1,4 +1,7 @@
+import type { Operation } from "./operations";
 import { ask, edit, exclude, killedPush, pull, pullVersion, push, type Row } from "./history-steps";
+
+const SKIPPING_PULL: Operation = { type: "pull version", folder: 0, skipsConflicts: true };
 
 /**
  * Histories of folders with different exclusion rules, of first pulls into a folder, and of pushes
@@ -24,6 +27,26 @@ export const TWO_FOLDER_ROWS: readonly Row[] = [
       ...[edit("a", "0", 1), push(1), edit("a", "2", 1), push(1), pullVersion()],
     ],
     then: { a: "2" },
+  },
+  {
+    name: "a file of a version that a pull skipped is merged by a turn whose team deleted it",
+    folders: ["site", "site"],
+    operations: [
+      ...[edit("a", "1", 1), push(1), ask({ a: null }), edit("a", "2"), SKIPPING_PULL],
+      ...[pull(), pullVersion(), push(), ask({}), pull()],
+    ],
+    then: { a: "2" },
+    conflicts: 1,
+  },
+  {
+    name: "a file that a pull of a version skipped is a conflict with a turn of an older version",
+    folders: ["site", "site"],
+    operations: [
+      ...[edit("a", "1", 1), push(1), ask({}), edit("b", "1", 1), push(1), edit("a", "2")],
+      ...[SKIPPING_PULL, pull()],
+    ],
+    then: { a: "2", b: "1" },
+    conflicts: 2,
   },
   {
     name: "a file that another folder skipped and pushed is a conflict with the turn's file here",

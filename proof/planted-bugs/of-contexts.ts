@@ -23,4 +23,18 @@ export const BUGS_OF_CONTEXTS: readonly PlantedBug[] = [
     replace: "leftOut: new Set(),",
     invariant: "contexts",
   },
+  {
+    name: "a file that the user pushed and now excludes counts as deleted",
+    file: "durable-objects/session/admission/start-states.ts",
+    find: "const leftOut = (await leftOutOf(version)).map(({ path }) => path);",
+    replace: "const leftOut: string[] = [];",
+    invariant: "contexts",
+  },
+  {
+    name: "an excluded file that the user sends again has no base",
+    file: "durable-objects/session/admission/merge-base.ts",
+    find: "return { base, bases: new Map([...leftOut, ...ofBranch]) };",
+    replace: "return { base, bases: leftOut.size < 0 ? leftOut : ofBranch };",
+    invariant: "contexts",
+  },
 ];

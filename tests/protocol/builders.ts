@@ -288,6 +288,16 @@ export const failed = (...agents: string[]): Body => ({
   cost_usd: 0.1,
 });
 
+/** A queued turn that conflicts refused at its start. */
+export const refusedByConflicts: Body = {
+  type: "turn.failed",
+  code: "context_conflicts",
+  message: "Both changed a.txt.",
+  agents: [],
+  usage: usage(0, 0),
+  cost_usd: 0,
+};
+
 export const cancelled = (answer: string | null): Body => ({
   type: "turn.cancelled",
   partial: { winner: answer === null ? null : "anna", answer, text: null },

@@ -1,7 +1,8 @@
 import { sha256 } from "../../../local/sha256";
 import type { IncludedTurn } from "../../../src/protocol/api/contexts";
-import type { ContextPins } from "../../../src/uploads/context-index";
+import type { ContextPins, ContextRecords } from "../../../src/uploads/context-index";
 import type { ContextReader, OpenContext } from "../../../src/uploads/context-reader";
+import { encodeRecord } from "../../../src/uploads/records";
 import type { FileEntry } from "../../../src/workspace/types";
 
 /** The only context of simulated projects. */
@@ -12,9 +13,10 @@ export type Files = ReadonlyMap<string, string>;
 
 /**
  * A version that the user pushed. `entry`: the entry of the session in its record; `null` if it has
- * none.
+ * none. `leftOut`: the last contents of files that only older versions have, because the folder
+ * excludes them now.
  */
-export type Version = { id: string; files: Files; entry: IncludedTurn | null };
+export type Version = { id: string; files: Files; entry: IncludedTurn | null; leftOut: Files };
 
 /** The stored form of a text. */
 export const entryOf = (text: string): FileEntry => ({
@@ -29,9 +31,9 @@ export class SimulatedContexts {
   readonly kept = new Map<number, ReadonlySet<string>>();
 
   /** Adds a version. Returns its id. */
-  push(files: Files, entry: IncludedTurn | null): string {
+  push({ files, entry, leftOut }: Omit<Version, "id">): string {
     const id = `version-${this.versions.length + 1}`;
-    this.versions.push({ id, files, entry });
+    this.versions.push({ id, files, entry, leftOut });
     return id;
   }
 
@@ -43,6 +45,24 @@ export class SimulatedContexts {
 
   version(id: string): Version | null {
     return this.versions.find((version) => version.id === id) ?? null;
+  }
+
+  /** The records of the versions. */
+  get records(): Pick<ContextRecords, "entriesOf" | "read"> {
+    return {
+      read: async ({ id }) => {
+        const version = this.version(id);
+        const leftOut = [...(version?.leftOut ?? [])].map(([path, text]) => ({
+          path,
+          sha256: sha256(text),
+        }));
+        return version && encodeRecord(version.entry ? [version.entry] : [], leftOut);
+      },
+      entriesOf: async (_tenant, _session, contexts) => {
+        const entry = this.version(contexts[0]?.version ?? "")?.entry;
+        return new Map(entry ? [[SITE, JSON.stringify(entry)]] : []);
+      },
+    };
   }
 
   /** The services that the session uses. */

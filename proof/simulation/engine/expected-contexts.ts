@@ -15,7 +15,14 @@ export type StoredState = { version: string; files: Readonly<Record<string, stri
 /** `conflicts`: sorted paths that both sides changed since the parent turn. */
 type ExpectedTurn = { state: StoredState; conflicts: readonly string[] };
 
-type TurnFiles = { version: Version; start: Files; end: Files; conflicts: readonly string[] };
+/** `parent`: the turn that it continues; `null` for none. */
+type TurnFiles = {
+  parent: number | null;
+  version: Version;
+  start: Files;
+  end: Files;
+  conflicts: readonly string[];
+};
 type FileCall = ReceivedRequest["calls"][number];
 type Project = { contexts: SimulatedContexts; starts: readonly ProjectStart[] };
 
@@ -54,6 +61,9 @@ const toStored = (files: Files): StoredState["files"] =>
         return [path, `${hash} ${size}`];
       }),
   );
+
+const hashOf = (text: string | undefined): string | null =>
+  text === undefined ? null : entryOf(text).hash;
 
 class ContextTracker {
   readonly ended = new Map<number, TurnFiles>();
@@ -107,28 +117,49 @@ class ContextTracker {
     const { files, conflicts } = parent
       ? this.#merged(parent, version, start)
       : { files: version.files, conflicts: [] };
-    this.#turn = { version, start: files, end: files, conflicts, finals: new Map() };
+    const states = { start: files, end: files, finals: new Map() };
+    this.#turn = { parent: parent_turn, version, conflicts, ...states };
     this.#edited = new Map();
   }
 
   /** The user's version and the parent's result, file by file. */
   #merged(parent: TurnFiles, version: Version, { winner }: ProjectStart) {
-    const { entry } = version;
-    const isKnown = JSON.stringify(entry) === JSON.stringify(parent.version.entry);
-    const recorded = entry && !isKnown ? this.ended.get(entry.turn) : undefined;
-    const base = recorded?.end ?? parent.version.files;
-    const leftOut = new Set(entry?.left_out);
+    const leftOut = new Set([...(version.entry?.left_out ?? []), ...version.leftOut.keys()]);
     const files = new Map<string, string>();
     const conflicts: string[] = [];
     for (const path of new Set([...parent.end.keys(), ...version.files.keys()])) {
-      const [before, ours, theirs] = [base, parent.end, version.files].map((one) => one.get(path));
-      const isTurns = leftOut.has(path) || ours === theirs || theirs === before;
-      const isConflict = !isTurns && ours !== before;
+      const [ours, theirs] = [parent.end.get(path), version.files.get(path)];
+      const before = this.#baseOf(path, parent, version);
+      const isTurns = leftOut.has(path) || ours === theirs || hashOf(theirs) === before;
+      const isConflict = !isTurns && hashOf(ours) !== before;
       if (isConflict) conflicts.push(path);
       const text = isTurns || (isConflict && winner === "turn") ? ours : theirs;
       if (text !== undefined) files.set(path, text);
     }
     return { files, conflicts: conflicts.sort() };
+  }
+
+  /** The hash of the base of a file; `null` if the base has no such file. */
+  #baseOf(path: string, parent: TurnFiles, { entry, files }: Version): string | null {
+    const before = parent.version.entry;
+    const ofFolder = entry?.bases?.find((base) => base.path === path);
+    const recorded = entry ? this.ended.get(entry.turn) : undefined;
+    const isSameTurn = entry?.turn === before?.turn;
+    const isSentAgain =
+      isSameTurn && before?.left_out?.includes(path) && !entry?.left_out?.includes(path);
+    const isKnown = isSameTurn && !isSentAgain;
+    if (!isKnown && ofFolder) return ofFolder.sha256;
+    const known = (isKnown ? parent.version.files : recorded?.end)?.get(path);
+    const isOfBranch = parent.version.leftOut.has(path) && files.has(path) && !isSentAgain;
+    return hashOf(known === undefined && isOfBranch ? this.#lastContents(path, parent) : known);
+  }
+
+  /** The contents of a file in the newest version of the branch that says something about it. */
+  #lastContents(path: string, from: TurnFiles): string | undefined {
+    let turn: TurnFiles | undefined = from;
+    while (turn && !turn.version.files.has(path) && turn.version.leftOut.has(path))
+      turn = turn.parent === null ? undefined : this.ended.get(turn.parent);
+    return turn?.version.files.get(path);
   }
 
   #filesOf(agent: string): Map<string, string> {
@@ -158,9 +189,9 @@ class ContextTracker {
   /** A turn without a result ends with its start. */
   #end(event: EventOf<"turn.completed" | "turn.failed" | "turn.cancelled">): void {
     if (!this.#turn) return;
-    const { version, start, finals, conflicts } = this.#turn;
+    const { parent, version, start, finals, conflicts } = this.#turn;
     const final = event.type === "turn.completed" ? finals.get(event.attempt) : undefined;
-    this.ended.set(event.turn, { version, start, end: final ?? start, conflicts });
+    this.ended.set(event.turn, { parent, version, start, end: final ?? start, conflicts });
     this.#turn = null;
   }
 }

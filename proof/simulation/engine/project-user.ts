@@ -1,9 +1,9 @@
-import type { ConflictSide } from "../../../src/protocol/api/contexts";
+import type { ConflictSide, IncludedTurn } from "../../../src/protocol/api/contexts";
 import { startOfContexts } from "../../../durable-objects/session/admission/start-states";
 import type { TurnStart } from "../../../durable-objects/session/files/context-states";
 import type { PinnedContext } from "../../../src/protocol/events";
 import { Chance } from "../../../simulated/chance";
-import { type Files, SITE, type SimulatedContexts } from "./contexts";
+import { entryOf, type Files, SITE, type SimulatedContexts } from "./contexts";
 import { type EngineSituation, idOf, SESSION } from "./engine-situation";
 import { hash } from "./faults";
 import type { LiveSession } from "./platform";
@@ -12,6 +12,8 @@ import type { LiveSession } from "./platform";
 export const PROJECT_TURNS = 4;
 /** Files of this folder are never sent by the user. */
 export const LEFT_OUT = "dist/";
+/** A file that some users push at first, exclude later, and then send again. */
+const EXCLUDED_LATER = "b.txt";
 
 const FIRST_FILES: Files = new Map([
   ["a.txt", "a of the user"],
@@ -31,6 +33,22 @@ export type ProjectStart = {
 };
 
 /**
+ * When the user excludes a file and sends it again: before these turns, `null` for never. `edits`:
+ * whether it is edited before it is sent again.
+ */
+type Exclusion = { from: number | null; until: number | null; edits: boolean };
+
+/**
+ * The turn that was pulled last. `paths`: the files of its state. `bases`: the excluded files whose
+ * state the folder did not take, and what it has instead.
+ */
+type PulledTurn = {
+  turn: number;
+  paths: readonly string[];
+  bases: { path: string; sha256: string | null }[];
+};
+
+/**
  * The user of a project: pulls results into a folder, edits files, pushes versions, and starts
  * turns on them. The folder never sends built files.
  */
@@ -41,18 +59,32 @@ export class ProjectUser {
   readonly #contexts: SimulatedContexts;
   /** With branches, the user pushes and never pulls, so that no version contains a turn. */
   readonly #hasBranches: boolean;
+  /** The files that the folder sends. */
   #folder: Map<string, string> = new Map(FIRST_FILES);
+  readonly #exclusion: Exclusion;
+  #isExcluding = false;
+  /**
+   * The text of the excluded file on the user's disk, and in the last push or pull before it was
+   * excluded; `null` if there is no such file.
+   */
+  #excluded: { here: string | null; base: string | null } = { here: null, base: null };
+  /** The files that the folder sends, as of the last push or pull. */
+  #synced: Files = FIRST_FILES;
   /** Files that the pull before this turn has changed. The user often edits them. */
   #taken: string[] = [];
-  /** The turn that was pulled last; `null` before the first pull. */
-  #pulled: { turn: number; leftOut: string[] } | null = null;
+  /** `null` before the first pull. */
+  #pulled: PulledTurn | null = null;
 
   constructor({ seed, agents, habits }: EngineSituation, contexts: SimulatedContexts) {
     this.#hasBranches = habits.includes("branches");
     this.#seed = seed;
     this.#agents = agents;
     this.#contexts = contexts;
-    contexts.push(FIRST_FILES, null);
+    const chance = new Chance(seed ^ hash("excluded file"));
+    const from = chance.is(0.4) ? chance.int(2, PROJECT_TURNS) : null;
+    const until = from !== null && chance.is(0.7) ? from + chance.int(1, 2) : null;
+    this.#exclusion = { from, until, edits: chance.is(0.5) };
+    contexts.push({ files: FIRST_FILES, entry: null, leftOut: new Map() });
   }
 
   /**
@@ -67,18 +99,13 @@ export class ProjectUser {
     if (!this.starts.some((start) => start.turn === turn)) await this.#prepare(session, turn);
     const start = this.starts.find((one) => one.turn === turn);
     if (!start) return;
-    const version = this.#contexts.version(start.version);
     const contexts = [{ name: SITE, version: start.version }];
     const { workspaces } = session;
     const ask = (winner?: ConflictSide) =>
       startOfContexts(
         {
           reader: this.#contexts.services.reader,
-          records: {
-            read: async () => null,
-            entriesOf: async () =>
-              new Map(version?.entry ? [[SITE, JSON.stringify(version.entry)]] : []),
-          },
+          records: this.#contexts.records,
           states: workspaces.contextStates,
           isKept: (contents) => workspaces.isKept(contents),
         },
@@ -103,13 +130,33 @@ export class ProjectUser {
     const [pulls, edits, pushes] = [chance.is(0.7), chance.int(0, 2), chance.is(0.9)];
     const winner = chance.pick(["turn", "upload"] as const);
     if (turn > 1 && pulls && !this.#hasBranches && !(await this.#pull(session, turn - 1))) return;
-    const paths = [...this.#taken, "a.txt", "own.txt", "new.txt"];
+    if (turn === this.#exclusion.from && !this.#isExcluding) this.#exclude();
+    if (turn === this.#exclusion.until && this.#isExcluding) this.#sendAgain(turn);
+    const paths = [...this.#taken, "a.txt", "own.txt", "new.txt"].filter(this.#isSent);
     for (let nth = 0; nth < edits; nth += 1)
       this.#folder.set(chance.pick(paths), `edit ${turn}.${nth}`);
     this.#taken = [];
     if (turn > 1 && pushes) this.#push();
     if (this.starts.some((start) => start.turn === turn)) return;
     this.starts.push({ turn, version: this.#contexts.newest.id, winner, conflicts: [] });
+  }
+
+  #isSent = (path: string): boolean =>
+    !path.startsWith(LEFT_OUT) && !(this.#isExcluding && path === EXCLUDED_LATER);
+
+  #exclude(): void {
+    this.#isExcluding = true;
+    const [here = null, base = null] = [this.#folder, this.#synced].map((files) =>
+      files.get(EXCLUDED_LATER),
+    );
+    this.#excluded = { here, base };
+    this.#folder.delete(EXCLUDED_LATER);
+  }
+
+  #sendAgain(turn: number): void {
+    this.#isExcluding = false;
+    const text = this.#exclusion.edits ? `sent again ${turn}` : this.#excluded.here;
+    if (text !== null) this.#folder.set(EXCLUDED_LATER, text);
   }
 
   /**
@@ -129,16 +176,23 @@ export class ProjectUser {
     }
     const isClean = [...this.#folder].every(([path, text]) => this.#pushed.get(path) === text);
     if (!isClean) return true;
-    const isSent = ([path]: [string, string]) => !path.startsWith(LEFT_OUT);
+    const isSent = ([path]: [string, string]) => this.#isSent(path);
     const isTaken = ([path, text]: [string, string]) => this.#folder.get(path) !== text;
     this.#taken = [...files]
       .filter(isSent)
       .filter(isTaken)
       .map(([path]) => path);
     this.#folder = new Map([...files].filter(isSent));
-    const leftOut = [...files.keys()].filter((path) => path.startsWith(LEFT_OUT));
-    this.#pulled = { turn, leftOut };
+    this.#synced = new Map(this.#folder);
+    this.#pulled = { turn, paths: [...files.keys()], bases: this.#basesOf(files) };
     return true;
+  }
+
+  /** The excluded file keeps its older base if the turn has another state of it. */
+  #basesOf(files: Files): PulledTurn["bases"] {
+    const { base } = this.#excluded;
+    if (!this.#isExcluding || (files.get(EXCLUDED_LATER) ?? null) === base) return [];
+    return [{ path: EXCLUDED_LATER, sha256: base === null ? null : entryOf(base).hash }];
   }
 
   /** The files of the newest version. */
@@ -148,10 +202,26 @@ export class ProjectUser {
 
   #push(): void {
     const { newest } = this.#contexts;
-    const entry = this.#pulled && {
-      ...{ session: SESSION, turn: this.#pulled.turn },
-      ...(this.#pulled.leftOut.length > 0 && { left_out: this.#pulled.leftOut }),
+    const files = new Map(this.#folder);
+    // A version without a file passes on that an older version left it out.
+    const inherited = [...newest.leftOut].filter(([path]) => !files.has(path));
+    const own = [...newest.files].filter(([path]) => !this.#isSent(path));
+    const leftOut = new Map([...inherited, ...own]);
+    this.#synced = files;
+    this.#contexts.push({ files, entry: this.#entry ?? newest.entry, leftOut });
+  }
+
+  /** The entry of the session in the record of a push; `null` before the first pull. */
+  get #entry(): IncludedTurn | null {
+    if (this.#pulled === null) return null;
+    const { turn, paths, bases } = this.#pulled;
+    const known = new Set([...paths, ...bases.map(({ path }) => path)]);
+    const leftOut = [...known].filter((path) => !this.#isSent(path));
+    const others = bases.filter(({ path }) => this.#isSent(path));
+    return {
+      ...{ session: SESSION, turn },
+      ...(leftOut.length > 0 && { left_out: leftOut }),
+      ...(others.length > 0 && { bases: others }),
     };
-    this.#contexts.push(new Map(this.#folder), entry ?? newest.entry);
   }
 }

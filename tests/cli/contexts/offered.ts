@@ -50,14 +50,20 @@ export function withVersions(...versions: Files[]): Answers {
 
 /**
  * A service that has a context in one version, and a turn that changed this version. `changed`: the
- * new contents by path; `null` for a deleted file.
+ * new contents by path; `null` for a deleted file. `executables`: changed files that are executable
+ * after the turn.
  */
-export function withTurn(base: Files, changed: Readonly<Record<string, string | null>>): Answers {
+export function withTurn(
+  base: Files,
+  changed: Readonly<Record<string, string | null>>,
+  executables: readonly string[] = [],
+): Answers {
   const answers = withVersions(base);
   const changes = Object.entries(changed).map(([file, text]) => ({
     path: file,
     hash: text === null ? null : hashOf(Buffer.from(text)),
     size: text?.length ?? 0,
+    ...(executables.includes(file) && { executable: true }),
   }));
   answers[turnChangesPath(SESSION, 1)] = ok({
     object: "list",

@@ -39,6 +39,28 @@ describe("a pull of a turn into a folder that is linked to another context", () 
   });
 });
 
+describe("a turn that only summarised the conversation", () => {
+  const turns = [
+    { turn: 1, status: "completed", parent_turn: null },
+    { turn: 2, kind: "compact", status: "completed", parent_turn: 1 },
+  ];
+  const answers: Answers = {
+    ...withTurn({ "a.txt": "a" }, { "a.txt": "a1" }),
+    [turnChangesPath(SESSION, 2)]: json({ object: "list", data: [] }),
+    [sessionPath(SESSION)]: json({ turns }),
+  };
+
+  it("is not the latest turn of a pull", async () => {
+    await folder.pull(answers, "--session", SESSION, "--apply");
+    expect(await folder.files()).toEqual({ "a.txt": "a1" });
+  });
+
+  it("has no changes, and the message names the turn before it", async () => {
+    const pulled = folder.pull(answers, "--session", SESSION, "--turn", "2");
+    await expect(pulled).rejects.toThrow("It continues turn 1, which completed: add --turn 1.");
+  });
+});
+
 describe("a pull of a turn without a result", () => {
   const turns = (...statuses: string[]) =>
     statuses.map((status, index) => ({ turn: index + 1, status, parent_turn: index || null }));

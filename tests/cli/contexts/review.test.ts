@@ -1,3 +1,6 @@
+import { cp, link, mkdtemp, rename, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import path from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { ContractService, hashOfText } from "./contract-service";
 import { LinkedFolder } from "./linked-folder";
@@ -164,6 +167,26 @@ describe("pull --review", () => {
     expect([result.code, (await folder.files())["page.txt"]]).toEqual([1, page("mine", "end")]);
   });
 
+  it("asks once about a file that was renamed in case and changed", async () => {
+    const other = S.replace("jd", "je");
+    await folder.replace({ "Readme.md": "old\n" });
+    await folder.push();
+    service.ask(other, {
+      parent: null,
+      work: (tree) => tree.delete("Readme.md") && tree.set("README.md", hashOfText("new\n")),
+    });
+    // on this disk, both names lead to one file, as on a disk that ignores case
+    await link(path.join(folder.root, "Readme.md"), path.join(folder.root, "README.md"));
+    const asks = (answer: number) =>
+      review([["write README.md?", answer]], "--session", other, "--turn", "1");
+    const left = await asks(LEAVE);
+    expect(left.screen).toContain("1 of 1");
+    expect(left.screen).not.toContain("rename README.md?");
+    expect(await folder.files()).toEqual({ "README.md": "old\n", "Readme.md": "old\n" });
+    await asks(TAKE);
+    expect(await folder.files()).toEqual({ "README.md": "new\n" });
+  });
+
   it("also reviews a version: a left file stays out of the folder, and is offered again", async () => {
     await using other = await LinkedFolder.create(service.url);
     await other.run("pull", "--name", "site", "--apply");
@@ -186,6 +209,34 @@ describe("pull --review", () => {
     const next = await folder.run("pull", "--apply");
     expect([next.code, next.stdout]).toEqual([0, "write\ta.txt\nwrite\tpage.txt\n"]);
     expect((await folder.push()).stdout).toContain("is unchanged");
+  });
+
+  it("of a version that was killed before its note has not merged a partly taken file", async () => {
+    await using other = await LinkedFolder.create(service.url);
+    await other.run("pull", "--name", "site", "--apply");
+    await other.edit({ "a.txt": "theirs\n", "page.txt": AFTER });
+    await other.push();
+    const notes = path.join(folder.root, ".massgen-edge");
+    const kept = await mkdtemp(path.join(tmpdir(), "kept-"));
+    // the last copy is that before the only file that is downloaded after the questions
+    const keep = async () => {
+      await cp(notes, kept, { recursive: true, force: true });
+      service.beforeContents = keep;
+    };
+    service.beforeContents = keep;
+    await review(
+      [
+        ["write a.txt?", TAKE],
+        ["write page.txt?", HUNKS],
+        ["hunk 1 of 2?", TAKE],
+        ["hunk 2 of 2?", LEAVE],
+      ],
+      "--name",
+      "site",
+    );
+    await rm(notes, { recursive: true });
+    await rename(kept, notes);
+    await expect(folder.push()).rejects.toThrow("A pull skipped these files");
   });
 
   describe("of a turn into an empty folder", () => {

@@ -53,6 +53,30 @@ describe("a question that is typed while a turn runs", () => {
     expect(posts()).toEqual([[turnsPath, { question: "and then?", on_busy: "queue" }]]);
   });
 
+  it("is asked again by /conflicts if conflicts refused its turn", async () => {
+    const answers: NonNullable<ServiceOptions["answers"]> = {
+      ...{ [turnsPath]: queuedResponse, [queuePath]: queueOf({}) },
+      [`${queuePath}/${ID}`]: {
+        status: 200,
+        body: { session_id: b.SESSION, id: ID, position: null, turn: 1 },
+      },
+    };
+    await using stage = await asking(answers);
+    const { user, service, posts } = stage;
+    user.stdin.write("and then?\r");
+    await user.waitForText(() => posts().length === 1);
+    service.push(b.refusedByConflicts);
+    await user.waitForText("To keep the pushed files:  /conflicts upload\n");
+    answers[turnsPath] = secondTurn;
+    await user.typeAtPrompt("/conflicts upload\r", 2);
+    await user.typeAtPrompt("/quit\r", 3);
+    await user.exitCode();
+    expect(posts()[1]).toEqual([
+      turnsPath,
+      { repeat_turn: 1, context_conflicts: "upload", on_busy: "queue" },
+    ]);
+  });
+
   it("is in the next prompt if Enter was not pressed", async () => {
     await using stage = await asking({ [turnsPath]: secondTurn });
     const { user, service, posts } = stage;

@@ -47,3 +47,12 @@ describe("files of an answer of a rejected attempt", () => {
     expect(server.requests).toEqual([]);
   });
 });
+
+describe("files of the latest turn", () => {
+  it("are those of the latest question: a summary of the conversation has none", async () => {
+    server.turns = [{ turn: 1 }, { turn: 2, kind: "compact" }];
+    const listed = await files(SESSION);
+    expect(listed.stdout).toContain("a.txt");
+    expect(listed.screen).toContain(`turn 1 of ${SESSION}`);
+  });
+});

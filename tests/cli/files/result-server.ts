@@ -12,10 +12,14 @@ export class ResultServer implements AsyncDisposable {
   files: Files = {};
   /** Number of requests for contents that are answered before the server fails; `null`: all. */
   answersLeft: number | null = null;
+  /** The turns of every session. */
+  turns: readonly { turn: number; kind?: string }[] = [{ turn: 1 }];
   readonly requests: string[] = [];
   readonly #server = createServer((request, response) => {
     const address = decodeURIComponent(request.url ?? "");
     this.requests.push(address);
+    if (/^\/api\/sessions\/[^/]+$/.test(address))
+      return response.end(JSON.stringify({ turns: this.turns }));
     const path = /\/files\/([^?]+)/.exec(address)?.[1];
     if (path === undefined && !address.endsWith(".zip")) return response.end(this.#list());
     if (this.answersLeft === 0) return response.writeHead(500).end("{}");

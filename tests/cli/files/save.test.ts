@@ -1,7 +1,9 @@
-import { mkdir, mkdtemp, readdir, readFile, rm, symlink, writeFile } from "node:fs/promises";
+import { chmod, mkdir, mkdtemp, readdir, readFile, rm, symlink, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { hashOf } from "../../../cli/contexts/scan";
+import { settledNote } from "../../../cli/files/saved-files";
 import { bytesOf, type Files, ResultServer } from "./result-server";
 import { saving, type Saving } from "./saving";
 
@@ -225,4 +227,24 @@ describe("files --save", () => {
     expect((await saving(folder, { server, session: "session_1" })).code).toBe(0);
     expect(await filesIn(folder)).toEqual({ a: "3", b: "3", c: "3" });
   });
+});
+
+it("a save that was interrupted before it set an executable bit has not done it", async () => {
+  const folder = await mkdtemp(path.join(root, "bits-"));
+  const file = path.join(folder, "run.sh");
+  await writeFile(file, "echo");
+  const hash = hashOf(Buffer.from("echo"));
+  const [plain, runnable] = [
+    { hash, executable: false },
+    { hash, executable: true },
+  ];
+  const note = {
+    ...{ server: server.url, session: "session_1" },
+    files: new Map([["run.sh", plain]]),
+    pending: new Map([["run.sh", runnable]]),
+  };
+  const settled = async () => (await settledNote(folder, note)).files.get("run.sh");
+  expect(await settled()).toEqual(plain);
+  await chmod(file, 0o755);
+  expect(await settled()).toEqual(runnable);
 });

@@ -2,10 +2,11 @@ import { mkdtempSync } from "node:fs";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { describe, expect, it } from "vitest";
-import { SESSION } from "../../protocol/builders";
+import * as b from "../../protocol/builders";
 import { problem, Service, type ServiceOptions } from "../service";
 import { runAt } from "../commands/terminal";
 
+const { SESSION } = b;
 const cwd = mkdtempSync(path.join(tmpdir(), "queue-"));
 const PATH = `/api/sessions/${SESSION}/queue`;
 const entry = (position: number, question: string) => ({
@@ -110,6 +111,21 @@ describe("massgen-edge ask in a busy session", () => {
       exitCode: 7,
       message: expect.stringMatching(/A turn failed[\s\S]*queue session_\w+ --resume/),
     });
+  });
+
+  it("prints the commands that name the winning side if conflicts refused its turn", async () => {
+    const events = b.log([b.created("anna"), b.turnStarted("anna"), b.refusedByConflicts]);
+    const answers = {
+      ...{ [TURNS]: queuedResponse, [PATH]: queue({}) },
+      [`${PATH}/${ID}`]: { status: 200, body: { id: ID, position: null, turn: 1 } },
+    };
+    await using service = await Service.start({ events, answers });
+    const { code, screen } = await ask(service, "--max-cost", "1");
+    expect(code).toBe(2);
+    const command = `npm run ask -- ask --session ${SESSION} --max-cost 1 'Why?' --conflicts`;
+    expect(screen).toContain("Both changed a.txt.");
+    expect(screen).toContain(`To keep the turn's files:  ${command} turn`);
+    expect(screen).toContain(`To keep the pushed files:  ${command} upload`);
   });
 
   it("says if the question was removed meanwhile", async () => {
