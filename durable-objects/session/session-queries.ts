@@ -380,10 +380,12 @@ function withoutLongTexts(settled: TurnView | null): TurnView | null {
   };
 }
 
-/** The view with the ended turn as it is read from its summary: without its long texts. */
+/** The view with the ended turn as `#build` reads it: without its long texts, but its question. */
 function withSettled(view: SessionView, summary: string): SessionView {
   const settled: TurnView | null = JSON.parse(summary);
-  const turns = view.turns.map((turn) => (turn.number === settled?.number ? settled : turn));
+  const turns = view.turns.map((turn) =>
+    turn.number === settled?.number ? { ...settled, question: turn.question } : turn,
+  );
   return { ...view, turns };
 }
 
