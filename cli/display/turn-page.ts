@@ -85,7 +85,9 @@ function warningsOf({ agents, attempts, status }: TurnFacts): string[] {
   ];
 }
 
-/** The summary that the turn wrote before its answer. In a turn of kind `compact` it is the answer. */
+/**
+ * The summary that the turn wrote before its answer. In a turn of kind `compact` it is the answer.
+ */
 function summaryLines({ summary, answer, history }: TurnFacts): Line[] {
   const through = history?.summary_through;
   if (!summary || !through || summary === answer) return [];

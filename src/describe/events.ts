@@ -92,7 +92,7 @@ function historyPhrase(event: EventOf<"history.summarised" | "history.cut">): Ph
   return { text: `has summarised ${turnRange(event.turns)}`, tone: "good" };
 }
 
-/** The turns of a branch in words. Turns of other branches may lie between them. */
+/** The turns of a branch in words. Turns of other branches may have numbers between them. */
 function turnRange(turns: readonly number[]): string {
   const [first = 0, last = first] = [turns[0], turns.at(-1)];
   if (turns.length === 1) return `turn ${first}`;

@@ -68,7 +68,9 @@ export function toStatus(view: SessionView, meta: StatusMeta): SessionStatus | n
   };
 }
 
-/** The latest turn. One that only summarises counts while it runs: it has no question and answer. */
+/**
+ * The latest turn. One that only summarises counts while it runs: it has no question and answer.
+ */
 function shownTurn(view: SessionView): TurnView | undefined {
   const latest = turnOf(view);
   if (latest?.kind !== "compact" || latest.status === "running") return latest;
