@@ -23,8 +23,8 @@ import {
 const tenant = () => env.TENANTS.get(env.TENANTS.idFromName(LOCAL_TENANT));
 
 /**
- * Makes the tenant's object wait with its answers. Returns the function that ends that. Responses to
- * changing requests wait too, because the tenant's object records these requests.
+ * Makes the tenant's object wait with its answers. Returns the function that ends that. Responses
+ * to changing requests wait too, because the tenant's object records these requests.
  */
 async function block(): Promise<() => Promise<void>> {
   let isBlocked = false;
