@@ -12,9 +12,7 @@ import type { Conversation } from "./conversation";
 
 /** Commands of the conversation about its team. Each throws CliError. */
 
-/**
- * `/config`: shows the team of the next question, or chooses the team that answers from then on.
- */
+/** `/config`: shows the team of the next question, or chooses the one that answers from then on. */
 export async function config(
   conversation: Conversation,
   io: Io,

@@ -47,9 +47,7 @@ const SHOWING: ReadonlySet<string> = new Set([
   ...["queue", "quit", "exit", "q"],
 ]);
 
-/**
- * Whether an entry waits until no turn runs. `earlier`: the entries that wait already, in order.
- */
+/** Whether an entry waits until no turn runs. `earlier`: the entries that already wait. */
 export function waits(text: string, earlier: readonly string[]): boolean {
   const { kind } = parseTyped(text);
   return kind === "command" || (kind === "question" && earlier.some(holdsQuestions));

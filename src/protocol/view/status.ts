@@ -68,9 +68,7 @@ export function toStatus(view: SessionView, meta: StatusMeta): SessionStatus | n
   };
 }
 
-/**
- * The latest turn. One that only summarises counts while it runs: it has no question and answer.
- */
+/** The latest turn. One that only summarises counts while it runs, because it has no question. */
 function shownTurn(view: SessionView): TurnView | undefined {
   const latest = turnOf(view);
   if (latest?.kind !== "compact" || latest.status === "running") return latest;

@@ -8,9 +8,7 @@ type Version = { id: string; files: ContextManifest["files"] };
 /** A push as the server received it. */
 export type Push = { name: string; base: string | null | undefined };
 
-/**
- * A server that stores contexts of any name, refuses a push with another base, and checks teams.
- */
+/** A server that stores contexts, refuses a push with another base, and checks teams. */
 export class ContextsServer implements AsyncDisposable {
   readonly contexts = new Map<string, Version>();
   readonly pushes: Push[] = [];
