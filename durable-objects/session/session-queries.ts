@@ -226,7 +226,7 @@ export class SessionQueries {
     // Only events outside of turns follow the end of the latest turn.
     const { lastSeq: after } = latest;
     this.#applyAll(view, this.#log.read({ after, upTo: this.#log.head, deltas: false }));
-    return { ...view, turns };
+    return { ...view, turns: withWholeQuestion(turns, view.turns.at(-1)) };
   }
 
   #turnView(number: number): TurnView | null {
@@ -327,6 +327,15 @@ export function toAnswerText(event: AnswerEvent): AnswerText {
     ...handed,
   };
 }
+
+/**
+ * The turns, with the whole question of this one. Stored summaries cut it, but the status of a
+ * session shows it in full, before the end of its turn and after it.
+ */
+const withWholeQuestion = (turns: readonly TurnView[], latest: TurnView | undefined): TurnView[] =>
+  turns.map((turn) =>
+    turn.number === latest?.number ? { ...turn, question: latest.question } : turn,
+  );
 
 /** A settled turn without its long texts and its team's rules, which remain in the log. */
 function withoutLongTexts(settled: TurnView | null): TurnView | null {

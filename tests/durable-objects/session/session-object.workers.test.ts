@@ -2,6 +2,7 @@ import { abortAllDurableObjects, runDurableObjectAlarm, runInDurableObject } fro
 import { env } from "cloudflare:workers";
 import { describe, expect, it } from "vitest";
 import { WATCHDOG_MS } from "../../../src/engine/alarm-scheduler";
+import type { SessionStatus } from "../../../src/protocol/api";
 import { type WireEvent, WireEventSchema } from "../../../src/protocol/events";
 import {
   eventsPath,
@@ -14,19 +15,21 @@ import {
   typesOf,
 } from "./session-client";
 import { LOCAL_TENANT, sessionName } from "../../../src/tenancy/principal";
+import { misfolded } from "../../e2e/support/verdict";
 
 const stubOf = ({ session_id }: Run) =>
   env.SESSIONS.get(env.SESSIONS.idFromName(sessionName(null, LOCAL_TENANT, session_id)));
 const ofType = <T extends WireEvent["type"]>(events: readonly WireEvent[], type: T) =>
   events.filter((event): event is Extract<WireEvent, { type: T }> => event.type === type);
 
+const getJson = async <T>(path: string): Promise<T> =>
+  (await request(path, { headers: { accept: "application/json" } })).json<T>();
+
 /** Waits until the session's log has an event of this type. */
 async function waitFor(run: Run, type: string): Promise<void> {
   for (const startedAt = performance.now(); performance.now() - startedAt < 25_000; ) {
-    const page = await request(`/api/sessions/${run.session_id}/events?limit=1000`, {
-      headers: { accept: "application/json" },
-    });
-    const { data } = await page.json<{ data: WireEvent[] }>();
+    const path = `/api/sessions/${run.session_id}/events?limit=1000`;
+    const { data } = await getJson<{ data: WireEvent[] }>(path);
     if (typesOf(data).includes(type)) return;
     await new Promise((resolve) => setTimeout(resolve, 20));
   }
@@ -273,5 +276,21 @@ describe("a request for an unknown turn or answer", () => {
     });
     expect((await request(`${path}/answers/agent2.9`)).status).toBe(404);
     expect((await request(eventsPath({ ...run, turn: 2 }))).status).toBe(404);
+  });
+});
+
+describe("the status of a session", () => {
+  it("is the fold of its log, with the whole question, also after the end and a restart (I19)", async () => {
+    const question = `Is it six times seven? ${"So they say. ".repeat(200)}`;
+    const run = await start(teamOf(["quick", "plain"]), { question });
+    await follow(run);
+    const path = `/api/sessions/${run.session_id}`;
+    const { data } = await getJson<{ data: WireEvent[] }>(`${path}/events?limit=1000`);
+    for (const restart of [async () => undefined, abortAllDurableObjects]) {
+      await restart();
+      const status = await getJson<SessionStatus>(path);
+      expect(status.meta.question).toBe(question);
+      expect(misfolded(data, status)).toEqual([]);
+    }
   });
 });
