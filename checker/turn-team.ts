@@ -1,12 +1,27 @@
-import type { EventOf } from "../src/protocol/events";
+import type { EventOf, SessionEvent } from "../src/protocol/events";
 import type { TeamRules } from "../src/protocol/team";
 import type { Board } from "./board";
 import { type Invariant, unless } from "./types";
 
 type TurnStart = EventOf<"turn.started">;
 
+/** The rules of all turns in a log, by the turn's number. */
+export function rulesByTurn(log: readonly SessionEvent[]): Map<number, TeamRules> {
+  const byTurn = new Map<number, TeamRules>();
+  let sessionRules: TeamRules | null = null;
+  for (const event of log) {
+    if (event.type === "session.created") sessionRules = event.rules;
+    const rules = event.type === "turn.started" && effectiveRules({ sessionRules }, event);
+    if (rules) byTurn.set(event.turn, rules);
+  }
+  return byTurn;
+}
+
 /** The rules of a turn. Its overrides change the team for this turn only. */
-export function effectiveRules({ sessionRules }: Board, started: TurnStart): TeamRules | null {
+export function effectiveRules(
+  { sessionRules }: Pick<Board, "sessionRules">,
+  started: TurnStart,
+): TeamRules | null {
   const team = started.rules ?? sessionRules;
   const changes = started.overrides;
   if (!team || !changes) return team;

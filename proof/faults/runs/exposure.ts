@@ -1,3 +1,4 @@
+import { rulesByTurn } from "../../../checker";
 import type { WireEvent } from "../../../src/protocol/events";
 import type { RecordedRequest } from "../../../simulated/providers/ledger";
 import { type Situation, toSituation } from "../../../simulated/providers/situation";
@@ -37,15 +38,17 @@ export function groupByAgent(
   });
 }
 
-/** Problems of all checks. Empty if the log does not name the agents. */
+/**
+ * Problems of all checks. The agents are those of all turns, because each turn may have its own
+ * team. Empty if the log does not name the agents.
+ */
 export function exposureProblems(
   events: readonly WireEvent[],
   requests: readonly RecordedRequest[],
   { canary, isClockRight }: { canary: string; isClockRight: boolean },
 ): string[] {
-  const agents = events.flatMap((event) =>
-    event.type === "session.created" ? event.rules.agents.map(({ id }) => id) : [],
-  );
+  const teams = [...rulesByTurn(events).values()].map((rules) => rules.agents);
+  const agents = [...new Set(teams.flat().map(({ id }) => id))];
   if (agents.length === 0) return [];
   const all = groupByAgent(requests, canary, agents);
   const requestsByAgent = new Map(agents.map((agent) => [agent, all.get(agent) ?? []]));

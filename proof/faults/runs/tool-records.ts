@@ -1,3 +1,4 @@
+import { rulesByTurn } from "../../../checker";
 import type { WireEvent } from "../../../src/protocol/events";
 import type { ReachedTool } from "../../../checker/types";
 import type { ReceivedRequest } from "../../../simulated/raw-server";
@@ -35,7 +36,8 @@ export function purposeOf({
 }
 
 /**
- * The end of an idempotency key: turn, attempt, the agent's position, round, the model's call id.
+ * The end of an idempotency key: turn, attempt, the agent's position in the team of the turn,
+ * round, the model's call id.
  */
 const KEY = /_tool_(\d+)_(\d+)_(\d+)_(\d+)_(.+)$/;
 
@@ -47,9 +49,7 @@ export function reachedTools(
   calls: readonly ReceivedCall[],
   events: readonly WireEvent[],
 ): ReachedTool[] {
-  const agents = events.flatMap((event) =>
-    event.type === "session.created" ? event.rules.agents : [],
-  );
+  const teams = rulesByTurn(events);
   return calls.map(({ name, key, answered }) => {
     const [, turn, attempt, nth, round, call] = KEY.exec(key) ?? [];
     const place = {
@@ -58,7 +58,8 @@ export function reachedTools(
       round: Number(round),
       tool_call: call ?? "none",
     };
-    return { ...place, agent: agents[Number(nth) - 1]?.id ?? "unknown", name, key, answered };
+    const agent = teams.get(place.turn)?.agents[Number(nth) - 1]?.id ?? "unknown";
+    return { ...place, agent, name, key, answered };
   });
 }
 

@@ -17,14 +17,13 @@ import { answersBlock } from "../../../src/prompts/newer-answers";
  */
 export const SESSION = "session_01";
 export const CANARY = "canary-key-1";
-const RECORDED = path.join(
-  import.meta.dirname,
-  "../../golden/v2/improved-answer-with-injection.jsonl",
-);
-export const EVENTS: readonly WireEvent[] = readFileSync(RECORDED, "utf8")
-  .trimEnd()
-  .split("\n")
-  .map((line) => WireEventSchema.parse({ ...JSON.parse(line), session_id: SESSION }));
+/** The events of a recorded session. */
+export function readRecording(name: string): readonly WireEvent[] {
+  const file = path.join(import.meta.dirname, `../../golden/v2/${name}.jsonl`);
+  const lines = readFileSync(file, "utf8").trimEnd().split("\n");
+  return lines.map((line) => WireEventSchema.parse({ ...JSON.parse(line), session_id: SESSION }));
+}
+export const EVENTS = readRecording("improved-answer-with-injection");
 export const END_AT = EVENTS.at(-1)?.at ?? 0;
 /** The run's only tool call. The first agent made it in its second round. */
 export const TOOL_CALL = {
@@ -64,16 +63,20 @@ export const requestOf = (
   ...times,
   outcome: "completed",
 });
-/** The request to a model that may use these tools and is shown these answers. */
+/**
+ * The request to a model that may use these tools and is shown these answers. `turn`: the events of
+ * the turn.
+ */
 export function requestContent(
   labels: readonly string[],
   offers: readonly string[],
+  turn = EVENTS,
 ): Pick<RecordedRequest, "body" | "asked"> {
-  const [aliases = {}] = EVENTS.flatMap((event) =>
+  const [aliases = {}] = turn.flatMap((event) =>
     event.type === "turn.started" ? [event.aliases] : [],
   );
   const answers = labels.flatMap((label) =>
-    EVENTS.flatMap((event) =>
+    turn.flatMap((event) =>
       event.type === "answer.submitted" && event.label === label
         ? [{ alias: aliases[event.agent] ?? "", content: event.content }]
         : [],
@@ -86,32 +89,46 @@ export function requestContent(
     asked: { ...nothingAsked("any"), messages: [{ role: "user", text }], tools },
   };
 }
-/** The answers that an agent's round had been shown before this event. */
-const shownBy = (agent: string, round: number, sequence: number): string[] =>
-  EVENTS.flatMap((event) =>
+type CallStart = Extract<WireEvent, { type: "call.started" }>;
+
+/** The answers that the round of a call had been shown before the call. `turn`: as above. */
+const shownBy = (
+  { agent, round, sequence_number: before }: CallStart,
+  turn: readonly WireEvent[],
+): string[] =>
+  turn.flatMap((event) =>
     (event.type === "round.started" || event.type === "answers.injected") &&
     event.agent === agent &&
     event.round === round &&
-    event.sequence_number < sequence
+    event.sequence_number < before
       ? event.labels
       : [],
   );
-/** The requests that reached the providers: one per completed call, with the usage from the log. */
-export const REQUESTS = EVENTS.flatMap((event) => {
-  const started = EVENTS.find(
-    (one) => one.type === "call.started" && "call" in event && one.call === event.call,
-  );
-  if (event.type !== "call.completed" || started?.type !== "call.started") return [];
-  const { input_tokens, cached_tokens, output_tokens: outputTokens } = event.usage;
-  // Without cached tokens, because they have a lower price and the ledger knows only one price.
-  const inputTokens = input_tokens - cached_tokens;
-  const times = { startedAt: started.at, firstByteAt: started.at, endedAt: event.at };
-  const { agent, round, offers, sequence_number } = started;
-  const sent = requestContent(shownBy(agent, round, sequence_number), offers);
-  return [
-    { ...requestOf(event.model, times, agent), ...sent, reported: { inputTokens, outputTokens } },
-  ];
-});
+
+/**
+ * The requests of a log that reached the providers: one per completed call, with the usage from the
+ * log.
+ */
+export const requestsIn = (log: readonly WireEvent[]) =>
+  log.flatMap((event) => {
+    const started = log.find(
+      (one) => one.type === "call.started" && "call" in event && one.call === event.call,
+    );
+    if (event.type !== "call.completed" || started?.type !== "call.started") return [];
+    const { input_tokens, cached_tokens, output_tokens: outputTokens } = event.usage;
+    // Without cached tokens, because they have a lower price and the ledger knows only one price.
+    const inputTokens = input_tokens - cached_tokens;
+    const times = { startedAt: started.at, firstByteAt: started.at, endedAt: event.at };
+    const turn = log.filter((one) => one.turn === event.turn);
+    const sent = requestContent(shownBy(started, turn), started.offers, turn);
+    return [
+      {
+        ...requestOf(event.model, times, started.agent),
+        ...{ ...sent, reported: { inputTokens, outputTokens } },
+      },
+    ];
+  });
+export const REQUESTS = requestsIn(EVENTS);
 
 export const ofKind = (
   name: Parameters<typeof kindOf>[0],
@@ -134,12 +151,14 @@ export const recordedRun = (changed: Partial<FinishedRun>): FinishedRun => ({
   capUsd: null,
   cancelledAt: null,
   cancelReplies: [],
+  queueUse: null,
   killedAt: null,
   erasedAt: null,
   watchers: readersOf(EVENTS),
   requests: () => REQUESTS,
   replay: async () => EVENTS.map(toFrame),
   status: async () => statusOf(EVENTS),
+  queueEnd: async () => null,
   listedIds: async () => [SESSION],
   sessionReply: async () => ({ status: 404, body: "", at: END_AT, tries: 1 }),
   files: async () => ({ "a.txt": "abc" }),

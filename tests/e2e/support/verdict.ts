@@ -7,7 +7,7 @@ import { isTerminal, type WireEvent, WireEventSchema } from "../../../src/protoc
 import type { AgentRules } from "../../../src/protocol/team";
 import { toStatus } from "../../../src/protocol/view/status";
 import { apply, emptyView } from "../../../src/protocol/view";
-import { check } from "../../../checker";
+import { check, rulesByTurn } from "../../../checker";
 import type { Outside } from "../../../checker/types";
 
 /** Facts about a finished run. */
@@ -91,23 +91,23 @@ export function misfolded(log: readonly WireEvent[], live: SessionStatus): strin
 
 /**
  * I11: the log contains every request that a provider received, and at least the charges of the
- * provider. The comparison is by model, because a request does not name its agent.
+ * provider. The comparison is by model, because a request does not name its agent. An agent may
+ * have another model in each turn.
  */
 export function undercharged(
   log: readonly WireEvent[],
   requests: readonly RecordedRequest[],
 ): string[] {
-  const rules = log.flatMap((event) =>
-    event.type === "session.created" ? event.rules.agents : [],
-  );
-  return [...Map.groupBy(rules, ({ model }) => model)].flatMap(([model, [agent, ...others]]) => {
+  const teams = rulesByTurn(log);
+  const modelIn = ({ turn, agent }: { turn: number; agent: string }) =>
+    teams.get(turn)?.agents.find(({ id }) => id === agent)?.model;
+  const agents = [...teams.values()].flatMap((rules) => rules.agents);
+  return [...Map.groupBy(agents, ({ model }) => model)].flatMap(([model, [agent]]) => {
     if (!agent) return [];
-    const ids = new Set([agent, ...others].map(({ id }) => id));
     const reached = requests.filter((request) => request.model === model);
-    const started = log.filter(
-      (event) => event.type === "call.started" && ids.has(event.agent),
-    ).length;
-    const logged = chargedByLog(log, ids);
+    const calls = log.filter(isCall).filter((event) => modelIn(event) === model);
+    const started = calls.filter(({ type }) => type === "call.started").length;
+    const logged = chargedByLog(calls);
     const charged = chargedByProvider(reached, agent);
     return [
       ...(reached.length <= started
@@ -126,17 +126,18 @@ export function undercharged(
   });
 }
 
-function chargedByLog(
-  log: readonly WireEvent[],
-  agents: ReadonlySet<string>,
-): { tokens: number; usd: number } {
+type CallEvent = Extract<
+  WireEvent,
+  { type: "call.started" } | { type: "call.completed" } | { type: "call.failed" }
+>;
+
+const isCall = (event: WireEvent): event is CallEvent =>
+  event.type === "call.started" || event.type === "call.completed" || event.type === "call.failed";
+
+function chargedByLog(calls: readonly CallEvent[]): { tokens: number; usd: number } {
   let [tokens, usd] = [0, 0];
-  for (const event of log) {
-    if (
-      (event.type !== "call.completed" && event.type !== "call.failed") ||
-      !agents.has(event.agent)
-    )
-      continue;
+  for (const event of calls) {
+    if (event.type === "call.started") continue;
     tokens +=
       event.type === "call.failed"
         ? event.tokens
