@@ -71,6 +71,13 @@ function faultyBucket(real: Env["BUCKET"]): Env["BUCKET"] {
   });
 }
 
+/**
+ * Calls of a tenant that have crash points of their own, for turns after the first, which a queue
+ * may start: `admit.before` before the tenant is asked for the place of a turn, `settle.before`
+ * before the tenant gets the cost of a turn, and `after` when it has answered.
+ */
+const TURN_CALLS: Readonly<Record<string, string>> = { startTurn: "admit", endTurn: "settle" };
+
 /** Wraps the stubs of a Durable Object namespace. The call text of a call is its method's name. */
 function faultyNamespace<Stub extends { get(id: DurableObjectId): object }>(
   real: Stub,
@@ -85,8 +92,25 @@ function faultyStub(stub: object, seam: "tenant" | "object"): object {
       const member: unknown = Reflect.get(target, name, target);
       if (typeof member !== "function" || name === "fetch")
         return typeof member === "function" ? member.bind(target) : member;
-      return (...args: unknown[]) =>
+      const call = (...args: unknown[]) =>
         callWithPoints(seam, String(name), () => Reflect.apply(member, target, args));
+      const turnCall = seam === "tenant" ? TURN_CALLS[String(name)] : undefined;
+      return turnCall === undefined ? call : withTurnPoints(turnCall, call);
     },
   });
 }
+
+type StubCall = (...args: unknown[]) => Promise<unknown>;
+
+const withTurnPoints =
+  (point: string, call: StubCall): StubCall =>
+  async (...args) => {
+    const isLater = args.some(isOfLaterTurn);
+    if (isLater) markPoint(`${point}.before`);
+    const result = await call(...args);
+    if (isLater) markPoint(`${point}.after`);
+    return result;
+  };
+
+const isOfLaterTurn = (arg: unknown): boolean =>
+  typeof arg === "object" && arg !== null && "turn" in arg && Number(arg.turn) > 1;

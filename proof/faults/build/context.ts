@@ -9,7 +9,9 @@ import { alarmLateMs, crashesAt, errorOf, failureOf, markPoint, skewMs, callSeam
  * - `closed`: the transaction is closed, but not yet on disk
  * - `durable`: the transaction is on disk, and readers are not notified yet
  * - `told`: readers are notified
- * Each point also exists per type of event in the commit: `commit.open/vote.cast`.
+ * Each point also exists per type of event in the commit: `commit.open/vote.cast`. Changes of the
+ * queue have names like events, for example `queue.added`. Most of them are not part of a commit:
+ * then `open` means that the platform has not committed the row yet.
  */
 export function faultyContext(
   ctx: DurableObjectState,
@@ -50,6 +52,13 @@ const activePrefixes = (): string[] => [
 
 const INSERT_EVENT = "INSERT INTO events ";
 
+/** Statements that change the queue of a session, by the beginning of their SQL. */
+const QUEUE_CHANGES: readonly (readonly [sql: string, change: string])[] = [
+  ["INSERT INTO queue ", "queue.added"],
+  ["DELETE FROM queue ", "queue.removed"],
+  ["UPDATE queue SET key_id ", "queue.resumed"],
+];
+
 class FaultyStorage {
   readonly proxy: DurableObjectStorage;
   readonly #real: DurableObjectStorage;
@@ -58,6 +67,7 @@ class FaultyStorage {
   #open: string[] = [];
   /** Types of the events in closed transactions that may not be on disk yet. */
   #closed: string[] = [];
+  #isInTransaction = false;
 
   constructor(real: DurableObjectStorage, prefix: string) {
     this.#real = real;
@@ -77,20 +87,42 @@ class FaultyStorage {
     if (failure) throw errorOf(failure);
     if (query.startsWith(INSERT_EVENT)) this.#open.push(String(values[4]));
     if (query.startsWith("INSERT INTO deltas ")) this.#open.push("stream.delta");
-    return this.#real.sql.exec(query, ...values);
+    const cursor = this.#real.sql.exec(query, ...values);
+    const change = queueChange(query, values);
+    if (change !== null) this.#noteQueue(change);
+    return cursor;
+  }
+
+  /** A request leaves the queue in the transaction of its turn; all other removals have none. */
+  #noteQueue(change: string): void {
+    if (this.#isInTransaction) {
+      this.#open.push(change === "queue.removed" ? "queue.taken" : change);
+      return;
+    }
+    markPoint(`${this.#prefix}commit.open/${change}`);
+    this.#closed.push(change);
   }
 
   #transactionSync<T>(work: () => T): T {
     this.#open = [];
     this.#markPoints("commit.begin", []);
     const result = this.#real.transactionSync(() => {
-      const workResult = work();
+      const workResult = this.#inTransaction(work);
       this.#markPoints("commit.open", this.#open);
       return workResult;
     });
     this.#markPoints("commit.closed", this.#open);
     this.#closed.push(...this.#open);
     return result;
+  }
+
+  #inTransaction<T>(work: () => T): T {
+    this.#isInTransaction = true;
+    try {
+      return work();
+    } finally {
+      this.#isInTransaction = false;
+    }
   }
 
   async #sync(): Promise<void> {
@@ -122,6 +154,13 @@ class FaultyStorage {
     for (const activePrefix of activePrefixes())
       markPoint(`${this.#prefix}${activePrefix}.${point}`);
   }
+}
+
+/** The change of the queue that a statement makes; `null` if it makes none. */
+function queueChange(query: string, values: readonly SqlStorageValue[]): string | null {
+  if (query.startsWith("INSERT OR REPLACE INTO meta ") && values[0] === "queue_hold")
+    return "queue.held";
+  return QUEUE_CHANGES.find(([sql]) => query.startsWith(sql))?.[1] ?? null;
 }
 
 /**

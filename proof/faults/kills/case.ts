@@ -2,7 +2,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { Chance } from "../../../simulated/chance";
 import type { CrashPoint } from "../build/orders";
 import type { FaultyService } from "../faulty-service";
-import { DRAWN, type KindName, type RunServers } from "../runs/kinds";
+import { DRAWN_FOR_KILLS, type KindName, type RunServers } from "../runs/kinds";
 import { nameOf } from "./points";
 import { RunGroup } from "../runs/run-group";
 import type { Run } from "../runs/run";
@@ -51,7 +51,7 @@ const AT_PLACE_WITHIN_MS = 20_000;
 /** Draws a plan: two or three runs, and one to three kills, most of them soon after each other. */
 export function randomPlan(seed: number): Plan {
   const chance = new Chance(seed);
-  const kinds = Array.from({ length: chance.int(2, 3) }, () => chance.pick(DRAWN));
+  const kinds = Array.from({ length: chance.int(2, 3) }, () => chance.pick(DRAWN_FOR_KILLS));
   const kills = Array.from({ length: chance.int(1, 3) }, (_, nth) => ({
     afterMs: momentOf(chance, nth),
   }));

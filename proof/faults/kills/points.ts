@@ -116,6 +116,22 @@ const OTHER_POINTS: Readonly<Partial<Record<KindName, readonly string[]>>> = {
   erased: ["erase.before", "erase.after", "r2.before", "r2.after", "d1.before", "d1.after"],
 };
 
+/**
+ * Changes of the queue and the calls to the tenant around a queued turn, with the number of times
+ * that a run of the kind `queued` certainly makes each of them.
+ */
+const QUEUE_POINTS: readonly (readonly [point: string, visits: number])[] = [
+  ...STAGES.flatMap((stage) =>
+    Object.entries({ added: 5, removed: 1, held: 1, resumed: 1, taken: 4 }).map(
+      ([change, visits]) => [`commit.${stage}/queue.${change}`, visits] as const,
+    ),
+  ),
+  ["admit.before", 4],
+  ["admit.after", 4],
+  ["settle.before", 3],
+  ["settle.after", 3],
+];
+
 /** Each run with several agents receives at least so many chunks of replies. */
 const FEWEST_CHUNKS = 60;
 
@@ -151,6 +167,19 @@ export const PLACES: readonly Place[] = [
       ...(point === "send.chunk" && { visits: FEWEST_CHUNKS }),
     })),
   ),
+  ...QUEUE_POINTS.map(([point, visits]) => ({
+    point,
+    kind: "queued" as const,
+    restarted: false,
+    visits,
+  })),
+  // The second turn of these runs brings another team.
+  ...STAGES.map((stage) => ({
+    point: `commit.${stage}/turn.started`,
+    kind: "varied" as const,
+    restarted: false,
+    visits: 3,
+  })),
   ...RESTART_POINTS.map((point) => ({ point, kind: "story" as const, restarted: true })),
   { point: "alarm.begin", kind: "late", restarted: true },
 ];

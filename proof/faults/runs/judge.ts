@@ -3,7 +3,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import type { z } from "zod";
 import { isTerminal, type WireEvent } from "../../../src/protocol/events";
 import { CancelledSchema } from "../../../src/protocol/api/listings";
-import { check } from "../../../checker";
+import { check, rulesByTurn } from "../../../checker";
 import {
   broken,
   misfolded,
@@ -19,6 +19,7 @@ import {
 } from "../../../simulated/providers/ledger";
 import type { Run } from "./run";
 import { exposureProblems } from "./exposure";
+import { queueProblems } from "./queue-problems";
 import { reachedTools, relayOf, type ToolRequest, toolProblems } from "./tool-records";
 import { fileAccessProblems } from "./file-accesses";
 
@@ -41,6 +42,7 @@ type RunData =
   | "capUsd"
   | "cancelledAt"
   | "cancelReplies"
+  | "queueUse"
   | "erasedAt"
   | "killedAt";
 type RunQuery =
@@ -49,6 +51,7 @@ type RunQuery =
   | "status"
   | "listedIds"
   | "sessionReply"
+  | "queueEnd"
   | "files"
   | "answerFiles"
   | "storedSnapshots"
@@ -70,7 +73,7 @@ export async function judgeRun(run: FinishedRun): Promise<string[]> {
     ...misnumbered(events),
     ...broken(events, {
       ...(run.kind.tools && { tools: reachedTools(run.toolCalls(), events) }),
-      ...(!isCancelled && { cancelsAsked: [] }),
+      ...(!isCancelled && !run.queueUse && { cancelsAsked: [] }),
       ...(run.killedAt && { diedAfter: logLengthsAtKills(events, run.killedAt) }),
     }),
     ...(run.kind.tools ? toolProblems(run.toolCalls(), events, isCancelled) : []),
@@ -91,6 +94,7 @@ export async function judgeRun(run: FinishedRun): Promise<string[]> {
       canary: run.canary,
       isClockRight: run.killedAt !== null,
     }),
+    ...(await queueProblems(run, events)),
     ...listingProblems(await run.listedIds(), run),
     ...(await fileProblems(run, events)),
   ];
@@ -236,9 +240,7 @@ function costProblems(
   capUsd: number | null,
 ): string[] {
   if (capUsd === null) return [];
-  const agents = events.flatMap((event) =>
-    event.type === "session.created" ? event.rules.agents : [],
-  );
+  const agents = [...rulesByTurn(events).values()].flatMap((rules) => rules.agents);
   const price = (model: string) => agents.find((agent) => agent.model === model)?.price;
   let spent = 0;
   for (const { model, inputTokens, outputTokens } of charges(requests).sort(

@@ -29,12 +29,17 @@ type UserAction =
   | "cancel while rate-limited"
   | "cancel during tool calls"
   | "erase"
-  | "further turns";
+  | "further turns"
+  | "queue";
 
 /** A kind of run, and its required result. Kills of the service must not change this result. */
 export type Kind = {
   agents: (providers: RunServers) => readonly Agent[];
   config?: Readonly<Record<string, unknown>>;
+  /** The team that its second turn brings. Omitted: that of the first turn. */
+  otherAgents?: (providers: RunServers) => readonly Agent[];
+  /** Changes of the first team in its third turn. Omitted: none. */
+  overrides?: Readonly<Record<string, unknown>>;
   /** Whether the run has a tight cost cap. */
   isCapped?: boolean;
   /** A token cap that is tight enough to have an effect. */
@@ -50,7 +55,7 @@ export type Kind = {
   answer: string | null;
   /** The files of a completed turn: text by path. Omitted: its agents have no files. */
   files?: Readonly<Record<string, string>>;
-  /** Never drawn: used only by kills and faults that name this kind. */
+  /** Not in `DRAWN`: used only by kills and faults that name this kind, or by random kills. */
   isOnlyByName?: true;
   /** Tools of its agents: `http`: HTTP tools. `mcp`: tools of the tool servers. Omitted: none. */
   tools?: "http" | "mcp" | "both";
@@ -185,6 +190,15 @@ export const KINDS = {
     ends: ["turn.completed"],
     answer: YES,
   },
+  /** One of its agents is in both teams, with another model. */
+  varied: {
+    agents: teamOf([chat("one", "quick"), chat("two", "quick")]),
+    otherAgents: teamOf([chat("two", "quicker"), chat("three", "quick")]),
+    overrides: { agents: ["two"], models: { two: "quicker" } },
+    userAction: "further turns",
+    ends: ["turn.completed"],
+    answer: YES,
+  },
   /** Its later turns need a summary of the first one, whose question is too long for them. */
   conversed: {
     agents: teamOf([chat("one", "quick"), chat("two", "quick")]),
@@ -201,6 +215,17 @@ export const KINDS = {
     padding: LONG_QUESTION,
     isOnlyByName: true,
     ends: ["turn.completed"],
+    answer: YES,
+  },
+  /**
+   * Its user queues questions, removes one, holds and resumes the queue, and interrupts. Its first
+   * turn ends only when it is cancelled.
+   */
+  queued: {
+    agents: teamOf([chat("one", "hesitant")]),
+    userAction: "queue",
+    isOnlyByName: true,
+    ends: ["turn.completed", "turn.cancelled"],
     answer: YES,
   },
   files: {
@@ -295,3 +320,9 @@ export const kindOf = (name: KindName): Kind => KINDS[name];
 export const DRAWN: readonly KindName[] = Object.keys(KINDS)
   .filter((name): name is KindName => name in KINDS)
   .filter((name) => !kindOf(name).isOnlyByName);
+
+/**
+ * Kinds that random plans of kills may draw. Under other faults, a queued question may fail, which
+ * holds the queue until its user resumes it.
+ */
+export const DRAWN_FOR_KILLS: readonly KindName[] = [...DRAWN, "queued"];

@@ -24,6 +24,11 @@ const SOUGHT = "At 100 °C, as may be read.";
 const NOT_YET = { reason: "It says nothing of the pot.", instructions: "Mention the pot." };
 
 const quick = answersThenVotes({ answer: YES, presentation: YES });
+/** Questions with these words get an answer from the model `hesitant`; others never do. */
+export const BRIEFLY = "Answer briefly";
+const hesitant: Script = (situation) =>
+  (situation.question.startsWith(BRIEFLY) ? quick : hangs("body"))(situation);
+
 const rejecting = paced({ ttftMs: 60, tokensPerSecond: 300 }, rejects(NOT_YET, quick));
 
 /** Answers only after the session's alarm has fired once, ten seconds after the start. */
@@ -155,7 +160,9 @@ export const MODELS: Readonly<Record<string, Script>> = {
   ...Object.fromEntries(STORY_AGENTS.map(({ id }) => [`unpriced-${id}`, storyAt(SPEED)[id]])),
   rejecting,
   quick: paced({ ttftMs: 80, tokensPerSecond: 100 }, quick),
+  quicker: paced({ ttftMs: 60, tokensPerSecond: 200 }, quick),
   speechless: paced({ ttftMs: 80, tokensPerSecond: 100 }, speechless),
+  hesitant: paced({ ttftMs: 80, tokensPerSecond: 100 }, hesitant),
   late,
   refused: paced({ ttftMs: 30 }, alwaysFails(401)),
   mute: hangs("headers"),

@@ -14,7 +14,14 @@ import { CONTROL_PATH } from "../build/orders";
 import type { Reply, PatientClient } from "../patient-client";
 import { type Kind, type KindName, kindOf, type RunServers } from "./kinds";
 import { CANARY } from "./left-on-disk";
-import { keyOf } from "./exposure";
+import {
+  type QueueEnd,
+  QueueUser,
+  type QueueUse,
+  readQueueEnd,
+  TURNS_OF_QUEUE,
+} from "./queue-user";
+import { furtherRequest, questionOf, startRequest } from "./start-request";
 import { relayOf, type ToolRequest } from "./tool-records";
 
 /**
@@ -62,6 +69,8 @@ export class Run {
   readonly cancelReplies: string[] = [];
   /** When the service acknowledged the erase of this run, Unix ms. */
   erasedAt: number | null = null;
+  /** The questions that were queued; `null` if there are none. */
+  queueUse: QueueUse | null = null;
   readonly #options: Options;
   readonly #requests: RecordedRequest[] = [];
   #searchedCount = 0;
@@ -84,7 +93,14 @@ export class Run {
   }
 
   get turns(): number {
-    return this.kind.userAction === "further turns" ? 3 : 1;
+    switch (this.kind.userAction) {
+      case "further turns":
+        return 3;
+      case "queue":
+        return TURNS_OF_QUEUE;
+      default:
+        return 1;
+    }
   }
 
   /** Whether a client has received an event of this run. */
@@ -117,7 +133,7 @@ export class Run {
     const { client } = this.#options;
     const started = await client.ask("/api/runs", {
       method: "POST",
-      body: this.#startRequest(),
+      body: startRequest(this, this.#options),
       key: this.mark,
     });
     if (started.status !== 202)
@@ -209,6 +225,11 @@ export class Run {
     }
   }
 
+  /** The queue after the run; `null` if nothing was queued. */
+  async queueEnd(): Promise<QueueEnd | null> {
+    return this.queueUse && readQueueEnd(this.#options.client, this.session, this.queueUse);
+  }
+
   /** The files of the first turn's result: text by path. */
   async files(): Promise<Record<string, string>> {
     const { client } = this.#options;
@@ -275,33 +296,6 @@ export class Run {
       await this.#options.client.ask(sessionPath(this.session), { method: "DELETE" });
   }
 
-  get #padding(): string {
-    return " and so on".repeat((this.kind.padding ?? 0) / 10);
-  }
-
-  #startRequest() {
-    const { agents, config = {} } = this.kind;
-    const { providers } = this.#options;
-    const tools =
-      this.kind.tools === "http" || this.kind.tools === "both"
-        ? { custom_tools: this.#options.tools.declared }
-        : {};
-    const team = agents(withOwnAddresses(this.mark, providers)).map(({ id, model, backend }) => ({
-      id,
-      backend: { ...backend, ...tools, model, api_key: keyOf(this.canary, id) },
-    }));
-    const budget = {
-      ...(this.capUsd !== null && { max_cost_usd: this.capUsd }),
-      ...(this.kind.maxTokens !== undefined && { max_tokens: this.kind.maxTokens }),
-    };
-    const budgetSetting = Object.keys(budget).length > 0 ? { budget } : {};
-    return {
-      question: `When does water boil? ${this.mark}${this.#padding}`,
-      config: { agents: team, ...config },
-      ...budgetSetting,
-    };
-  }
-
   /**
    * Four watchers: the first reconnects at once, the second waits before it reconnects, the third
    * also disconnects by itself, and the fourth reads the summary of the first turn.
@@ -356,17 +350,29 @@ export class Run {
         await this.#waitForEvents("turn.completed", 2);
         await this.#moveHead(1);
         return this.#ask(3, "And under water?");
+      case "queue":
+        return this.#useQueue();
     }
   }
 
   /** Asks the next question. `turn`: the number of its turn. */
-  async #ask(turn: number, question: string): Promise<void> {
+  async #ask(turn: number, text: string): Promise<void> {
     const { client } = this.#options;
     const path = `${sessionPath(this.session)}/turns`;
-    const body = { question: `${question} ${this.mark}${this.#padding}` };
+    const body = furtherRequest(this, { turn, text }, this.#options);
     const asked = await client.ask(path, { method: "POST", body, key: `${this.mark} ${turn}` });
     if (asked.status !== 202)
       throw new Error(`turn ${turn} was answered ${asked.status}: ${asked.body}`);
+  }
+
+  async #useQueue(): Promise<void> {
+    const { session, mark } = this;
+    this.queueUse = await new QueueUser({
+      ...{ client: this.#options.client, session, mark },
+      questionOf: (text) => questionOf(this, text),
+      turnsStarted: (count) => this.#waitForEvents("turn.started", count),
+      onCancelled: (reply) => this.cancelReplies.push(reply),
+    }).act();
   }
 
   /** Moves the head. Throws if the session does not have it there afterwards. */
@@ -380,14 +386,3 @@ export class Run {
       throw new Error(`the head is turn ${head} instead of ${turn}: ${moved.status} ${moved.body}`);
   }
 }
-
-/** The servers, with addresses of the tool servers that only this run uses. */
-const withOwnAddresses = (
-  mark: string,
-  { toolsUrl, askingUrl, silentUrl, ...others }: RunServers,
-): RunServers => ({
-  ...others,
-  toolsUrl: `${toolsUrl}/${mark}`,
-  askingUrl: `${askingUrl}/${mark}`,
-  silentUrl: `${silentUrl}/${mark}`,
-});
