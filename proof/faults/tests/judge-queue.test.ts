@@ -65,13 +65,13 @@ const END: QueueEnd = {
   ]),
 };
 
-type JudgedQueue = {
+type RecordChange = {
   turns?: readonly Turn[];
   asked?: readonly string[];
   use?: Partial<QueueUse>;
   end?: Partial<QueueEnd>;
 };
-const problemsOf = ({ turns = TURNS, asked, use, end }: JudgedQueue): Promise<string[]> =>
+const problemsOf = ({ turns = TURNS, asked, use, end }: RecordChange): Promise<string[]> =>
   queueProblems(
     {
       queueUse: { ...USE, ...use },
@@ -103,7 +103,7 @@ describe("a run with a queue breaks no promise", () => {
   ])("$name", async ({ changed }) => expect(await problemsOf(changed)).toEqual([]));
 });
 
-const ROWS: readonly { name: string; changed: JudgedQueue; wrong: string }[] = [
+const ROWS: readonly { name: string; changed: RecordChange; wrong: string }[] = [
   {
     name: "a lost question",
     changed: { turns: without(SECOND) },
