@@ -22,7 +22,7 @@ type Campaign = {
 
 const COUNTED = [
   ...(["turns", "branches", "moves", "diffs", "kills"] as const),
-  ...(["queued", "interrupts", "repeats"] as const),
+  ...(["queued", "interrupts", "repeats", "compacts", "summaries", "cuts"] as const),
 ];
 
 /** Failures after which a campaign ends: shrinking takes long, and they often have one cause. */
@@ -106,6 +106,8 @@ export async function shrink(
 /** The step with one part less; or the questions of a burst, each as a step. */
 function simplerOf(operation: Operation | undefined): Operation[][] {
   if (operation?.type === "burst") return simplerBursts(operation);
+  if (operation?.type === "compact" && operation.killAfterMs !== null)
+    return [[{ ...operation, killAfterMs: null }]];
   if (operation?.type !== "ask") return [];
   const changes: Partial<Ask>[] = [
     { killAfterMs: null },
@@ -113,6 +115,8 @@ function simplerOf(operation: Operation | undefined): Operation[][] {
     { rejected: null },
     { ends: "completed" },
     { back: null },
+    { refusesSummary: false },
+    { length: 0 },
     ...(["reads", "answer", "final"] as const).map((name) => ({ [name]: [] })),
   ];
   const unlike = (change: Partial<Ask>): boolean =>
