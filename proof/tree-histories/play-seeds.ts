@@ -67,7 +67,7 @@ async function reportOf(
   { newWorld, tries }: Pick<Campaign, "newWorld" | "tries">,
 ): Promise<string> {
   // Without numbers, because a shorter history has the same problem in another turn.
-  const kindOf = (text: string) => text.split(":")[0]?.replace(/turn_\d+/g, "turn");
+  const kindOf = (text: string) => text.split(":")[0]?.replace(/turn[_ ]\d+/g, "turn");
   let problem = found;
   const fails = async (candidate: History): Promise<boolean> => {
     const played = (await playIn(newWorld, candidate)).problem;
@@ -75,8 +75,11 @@ async function reportOf(
     problem = played;
     return true;
   };
-  const smallest = await shrink(history, fails, tries);
-  return [...linesOf(smallest), `step ${problem.step}: ${problem.text}`].join("\n");
+  const smallest = await shrink(history.slice(0, found.step), fails, tries);
+  return [
+    ...linesOf(smallest.slice(0, problem.step)),
+    `step ${problem.step}: ${problem.text}`,
+  ].join("\n");
 }
 
 /**

@@ -97,7 +97,7 @@ const CONTEXT = "context";
  */
 const isRefusedBefore = (state: State, parent: number | null): boolean =>
   branchOf(state, parent)
-    .slice(-12)
+    .slice(-6)
     .some(({ refusesSummary }) => refusesSummary);
 
 type Presented = {

@@ -7,8 +7,8 @@ const USER = ["user/p.txt", "user/q.txt"];
 /** Points of a diff are numbered modulo their number, so that each point is equally likely. */
 const POINTS = 10_000;
 const KILLED_WITHIN_MS = 400;
-/** Four to six questions of this length need a summary. */
-const LONG_CHARACTERS = [28_000, 45_000] as const;
+/** Four or five questions of this length need a summary. */
+const LONG_CHARACTERS = [30_000, 40_000] as const;
 
 /** Draws a history. The same seed draws the same history. */
 export function randomHistory(seed: number, length: number): History {
@@ -24,7 +24,7 @@ class Draw {
   readonly #isLong: boolean;
 
   constructor(private readonly chance: Chance) {
-    this.#isLong = chance.is(0.4);
+    this.#isLong = chance.is(0.5);
   }
 
   operation(): Operation {
@@ -77,7 +77,7 @@ class Draw {
       killAfterMs: this.#killAfterMs(),
       team: chance.is(0.15) ? chance.pick(["usual", "swapped"]) : null,
       length: chance.is(this.#isLong ? 0.9 : 0.1) ? chance.int(...LONG_CHARACTERS) : 0,
-      refusesSummary: chance.is(0.25),
+      refusesSummary: chance.is(0.4),
     };
   }
 
