@@ -216,7 +216,7 @@ function historyIn(prompt: string): ((ReadTurn & { question: string }) | ReadSum
     else if (!latest || !("question" in latest)) continue;
     else if (title === "EXECUTED TOOLS")
       latest.tools.push(...text.split("\n").map((line) => line.replace(/^- /, "")));
-    else Object.assign(latest, replyIn(title, text, latest.isCut));
+    else Object.assign(latest, replyIn(title, text, latest.isCut === true));
   }
   return entries;
 }
