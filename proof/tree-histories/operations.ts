@@ -2,8 +2,9 @@
  * A history of a conversation with branches. Each kind of step has its type here. It is drawn in
  * `random-history.ts`, performed by a world (`world.ts`), and predicted and compared in `play.ts`.
  *
- * Numbers are relative: `back` counts questions from the latest one, and 0 is the latest. Edits that
- * the present files do not allow are left out. So a history stays playable if steps are removed.
+ * Numbers are relative: `back` counts questions from the latest one, and 0 is the latest. Edits
+ * that the present files do not allow are left out. So a history stays playable if steps are
+ * removed.
  */
 
 /** The workspace, or the context of the session. */

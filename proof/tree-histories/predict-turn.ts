@@ -100,7 +100,7 @@ const isRefusedBefore = (state: State, parent: number | null): boolean =>
     .slice(-6)
     .some(({ refusesSummary }) => refusesSummary);
 
-type Presented = {
+type TurnPlace = {
   turn: number;
   status: Ask["ends"];
   start: Trees;
@@ -111,7 +111,7 @@ type Presented = {
 
 /** The answers and final texts of a turn. */
 function textsOf(
-  { start, answered, presented, ...place }: Presented,
+  { start, answered, presented, ...place }: TurnPlace,
   { id, team, shown }: { id: number; team: Turn["team"]; shown: Sight },
 ): Point[] {
   const [chronicler, witness] = team === "usual" ? ["agent1", "agent2"] : ["agent2", "agent1"];

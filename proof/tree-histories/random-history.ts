@@ -65,7 +65,7 @@ class Draw {
       Array.from({ length: chance.int(0, most) }, draw);
     return {
       type: "ask",
-      back: chance.is(this.#isLong ? 0.1 : 0.3) ? chance.int(0, 5) : null,
+      back: chance.is(this.#isLong ? 0.2 : 0.3) ? chance.int(0, 5) : null,
       reads: Array.from({ length: chance.int(0, 2) }, () => {
         const root = this.#root();
         return { root, path: chance.pick(root === "workspace" ? WORKSPACE : [...TEAM, ...USER]) };

@@ -43,8 +43,8 @@ export const OrdersSchema = z.object({
 export type Orders = z.infer<typeof OrdersSchema>;
 
 /**
- * An earlier turn as the agent reads it. `tools`: those that its unfinished reply executed. `isCut`:
- * whether a part of its texts is missing; omitted means no.
+ * An earlier turn as the agent reads it. `tools`: those that its unfinished reply executed.
+ * `isCut`: whether a part of its texts is missing; omitted means no.
  */
 export type ReadTurn = {
   id: number;
