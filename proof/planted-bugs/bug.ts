@@ -1,6 +1,9 @@
+import type { Habit } from "../simulation/engine/habits";
+
 /**
  * A planted bug: in `file`, the text `find` is replaced by `replace`. `invariant`: the invariant
- * that the simulation should then report as violated.
+ * that the simulation should then report as violated. `habits`: those of the simulated sessions;
+ * omitted if any session may reveal the bug. Other sessions are not simulated.
  */
 export type PlantedBug = {
   name: string;
@@ -8,4 +11,5 @@ export type PlantedBug = {
   find: string;
   replace: string;
   invariant: string;
+  habits?: readonly Habit[];
 };

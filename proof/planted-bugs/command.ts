@@ -10,10 +10,15 @@ import { type Outcome, OutcomeSchema, type Session, type Task } from "./schema";
 const FOLDER = path.resolve(`node_modules/.cache/massgen-edge/planted-bugs-${process.pid}`);
 /** Time limit of a trial. A bug that makes the simulation hang also counts as caught. */
 const TRIAL_LIMIT_MS = 120_000;
+/** What a trial that reached its limit has found without another result. */
+const NO_RESULT: Outcome = { first: null, invariants: [] };
 
 type Row = PlantedBug & { outcome: Outcome; seconds: number };
 
-/** Runs a bundle in a child process. A timeout counts as a violation with the name `hangs`. */
+/**
+ * Runs a bundle in a child process. A timeout counts as a violation with the name `hangs`, besides
+ * those that were found before.
+ */
 async function runTrial(file: string, task: Task): Promise<Outcome> {
   const trial = spawn(process.execPath, [file, JSON.stringify(task)], {
     stdio: ["ignore", "pipe", "inherit"],
@@ -26,8 +31,15 @@ async function runTrial(file: string, task: Task): Promise<Outcome> {
   let text = "";
   for await (const piece of trial.stdout.setEncoding("utf8")) text += piece;
   clearTimeout(timeout);
-  if (isTimedOut) return { first: { world: "rules", seed: 0 }, invariants: ["hangs"] };
-  const result = text.trim().split("\n").at(-1);
+  const lines = text.split("\n").slice(0, -1);
+  const result = lines.at(-1);
+  if (isTimedOut) {
+    const { first, invariants } = result ? OutcomeSchema.parse(JSON.parse(result)) : NO_RESULT;
+    return {
+      first: first ?? { world: "rules", seed: 0 },
+      invariants: [...invariants, "hangs"],
+    };
+  }
   if (!result)
     throw new Error(
       `A trial ended without a result: ${path.basename(file)}. Run it again with --only and --jobs 1.`,
@@ -56,7 +68,8 @@ async function plantAll(
       const [nth, bug] = next;
       const file = await bundleWith(nth);
       const started = performance.now();
-      const outcome = await runTrial(file, { meant: bug.invariant, most: sessions });
+      const { invariant: meant, habits = [] } = bug;
+      const outcome = await runTrial(file, { meant, most: sessions, habits: [...habits] });
       const row = { ...bug, outcome, seconds: (performance.now() - started) / 1_000 };
       rows.push(row);
       console.log(lineOf(row));

@@ -8,6 +8,7 @@ export const BUGS_OF_QUEUE: readonly PlantedBug[] = [
     find: "return { requests, hold: requests.length === 0 ? null : this.#hold() };",
     replace: "return { requests, hold: this.#hold() === null ? null : null };",
     invariant: "queue",
+    habits: ["queue"],
   },
   {
     name: "a failed turn does not hold the queue",
@@ -15,6 +16,7 @@ export const BUGS_OF_QUEUE: readonly PlantedBug[] = [
     find: 'if (!isTerminal(event.type) || event.type === "turn.completed") return queue;',
     replace: 'if (event.type !== "turn.cancelled") return queue;',
     invariant: "queue",
+    habits: ["queue"],
   },
   {
     name: "a queued turn runs twice",
@@ -22,6 +24,7 @@ export const BUGS_OF_QUEUE: readonly PlantedBug[] = [
     find: "return event.queue_id === undefined ? queue : withoutRequest(queue, event.queue_id);",
     replace: "return queue;",
     invariant: "I2",
+    habits: ["queue"],
   },
   {
     name: "an interrupt waits behind the queue",
@@ -29,6 +32,7 @@ export const BUGS_OF_QUEUE: readonly PlantedBug[] = [
     find: "const requests = interrupts ? [request, ...queue.requests] : [...queue.requests, request];",
     replace: "const requests = [...queue.requests, request];",
     invariant: "queue",
+    habits: ["queue"],
   },
   {
     name: "an interrupt holds the queue",
@@ -36,6 +40,7 @@ export const BUGS_OF_QUEUE: readonly PlantedBug[] = [
     find: "if (queue.requests[0]?.interrupts) return queue;",
     replace: "if (queue.requests.length === 0) return queue;",
     invariant: "queue",
+    habits: ["queue"],
   },
   {
     name: "a removed request runs",
@@ -43,5 +48,6 @@ export const BUGS_OF_QUEUE: readonly PlantedBug[] = [
     find: "this.#apply((queue) => withoutRequest(queue, id));",
     replace: "this.#apply((queue) => withoutRequest(queue, id.slice(1)));",
     invariant: "queue",
+    habits: ["queue"],
   },
 ];

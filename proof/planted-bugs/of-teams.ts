@@ -8,6 +8,7 @@ export const BUGS_OF_TEAMS: readonly PlantedBug[] = [
     find: "const id = turn === null ? null : (this.#row(turn)?.team ?? null);",
     replace: "const id = turn === 0 ? (this.#row(turn)?.team ?? null) : null;",
     invariant: "teams",
+    habits: ["teams"],
   },
   {
     name: "a turn is played by the session's team although its request brought another",
@@ -16,6 +17,7 @@ export const BUGS_OF_TEAMS: readonly PlantedBug[] = [
     replace:
       "const { overrides, overridden_agents: replaced = [] } = turn;\n  const rules = session;",
     invariant: "teams",
+    habits: ["teams"],
   },
   {
     name: "the overrides of a turn also apply to the turns that continue it",
@@ -24,6 +26,7 @@ export const BUGS_OF_TEAMS: readonly PlantedBug[] = [
     replace:
       'const id = overridden || base.id === "new" ? this.#add(overridden ?? base.team) : base.id;',
     invariant: "teams",
+    habits: ["teams"],
   },
   {
     name: "a turn without some agents numbers the others again",
@@ -31,6 +34,7 @@ export const BUGS_OF_TEAMS: readonly PlantedBug[] = [
     find: "agent?.number ?? index + 1;",
     replace: "(agent ? index : 0) + 1;",
     invariant: "teams",
+    habits: ["teams"],
   },
   {
     name: "the overrides of a running turn are lost when the object restarts",
@@ -38,6 +42,7 @@ export const BUGS_OF_TEAMS: readonly PlantedBug[] = [
     find: "return overridden === null ? this.base(turn).team : JSON.parse(overridden);",
     replace: 'return overridden === "" ? JSON.parse(overridden) : this.base(turn).team;',
     invariant: "teams",
+    habits: ["teams"],
   },
   {
     name: "a quick turn has as many answers as its team allows",
@@ -45,5 +50,6 @@ export const BUGS_OF_TEAMS: readonly PlantedBug[] = [
     find: "...(quick && { max_new_answers_per_agent: 1, defer_voting_until_all_answered: true }),",
     replace: "...(quick && { defer_voting_until_all_answered: true }),",
     invariant: "teams",
+    habits: ["teams"],
   },
 ];

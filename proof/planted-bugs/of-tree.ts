@@ -8,6 +8,7 @@ export const BUGS_OF_TREE: readonly PlantedBug[] = [
     find: "(named === undefined ? headOf(state) : named);",
     replace: "(named === undefined ? (state.turns === 0 ? null : state.turns) : named);",
     invariant: "head",
+    habits: ["branches"],
   },
   {
     name: "the head moves while a turn runs",
@@ -15,6 +16,7 @@ export const BUGS_OF_TREE: readonly PlantedBug[] = [
     find: 'if (running) return { ok: false, code: "turn_running", turn: running.number };',
     replace: 'if (running?.number === 0) return { ok: false, code: "turn_running", turn: 0 };',
     invariant: "I2",
+    habits: ["branches"],
   },
   {
     name: "a turn that starts does not become the head",
@@ -22,6 +24,7 @@ export const BUGS_OF_TREE: readonly PlantedBug[] = [
     find: "return { ...headAtStart(next, event), turns: event.turn, turn: startedTurn(next, event) };",
     replace: "return { ...next, turns: event.turn, turn: startedTurn(next, event) };",
     invariant: "I19",
+    habits: ["branches"],
   },
   {
     name: "a moved head is lost when the object restarts",
@@ -29,20 +32,23 @@ export const BUGS_OF_TREE: readonly PlantedBug[] = [
     find: "...(head !== null && { head }),",
     replace: "...(head === 0 && { head }),",
     invariant: "I19",
+    habits: ["branches"],
   },
   {
     name: "a failed turn is in the history",
     file: "durable-objects/session/session-queries.ts",
-    find: 'if (!view || view.status === "failed") continue;',
-    replace: "if (!view) continue;",
+    find: 'if (end.type !== "turn.cancelled") return null;',
+    replace: 'if (end.type !== "turn.cancelled") return { ...turn, answer: "" };',
     invariant: "history",
+    habits: ["branches"],
   },
   {
     name: "a cancelled turn is left out of the history",
     file: "durable-objects/session/session-queries.ts",
-    find: 'if (!view || view.status === "failed") continue;',
-    replace: 'if (view?.status !== "completed") continue;',
+    find: 'if (end.type !== "turn.cancelled") return null;',
+    replace: "return null;",
     invariant: "history",
+    habits: ["branches"],
   },
   {
     name: "a cancelled turn lists tools of agents that did not present",
@@ -50,6 +56,7 @@ export const BUGS_OF_TREE: readonly PlantedBug[] = [
     find: 'event.type === "tool.started" && presented.has(roundOf(event)) ? [event.name] : [];',
     replace: 'event.type === "tool.started" && presented ? [event.name] : [];',
     invariant: "history",
+    habits: ["branches", "tools"],
   },
   {
     name: "the blocks of the history are numbered from the newest turn",
@@ -57,6 +64,15 @@ export const BUGS_OF_TREE: readonly PlantedBug[] = [
     find: "const first = next;",
     replace: "const first = history.length + 1 - next;",
     invariant: "prefix",
+    habits: ["branches"],
+  },
+  {
+    name: "the vote tool lists the aliases in an order that is drawn for each turn",
+    file: "src/tools/workflow.ts",
+    find: "const tool = tools.get(name) ?? toolSpec(name, aliases.toSorted(byNumber));",
+    replace: "const tool = tools.get(name) ?? toolSpec(name, aliases);",
+    invariant: "prefix",
+    habits: ["branches"],
   },
   {
     name: "a turn begins with the files of the latest result, also of another branch",
@@ -64,6 +80,7 @@ export const BUGS_OF_TREE: readonly PlantedBug[] = [
     find: "for (let parent = this.#parentOf(turn); parent !== null; parent = this.#parentOf(parent)) {",
     replace: "for (let parent = turn - 1; parent > 0; parent -= 1) {",
     invariant: "I10-stored",
+    habits: ["branches", "tools"],
   },
   {
     name: "a turn uses a summary that covers turns of another branch",
@@ -71,6 +88,7 @@ export const BUGS_OF_TREE: readonly PlantedBug[] = [
     find: "SELECT seq FROM summaries WHERE through = ?",
     replace: "SELECT seq FROM summaries WHERE through >= ?",
     invariant: "history",
+    habits: ["branches", "summaries"],
   },
   {
     name: "a turn summarises again what a stored summary covers",
@@ -78,6 +96,7 @@ export const BUGS_OF_TREE: readonly PlantedBug[] = [
     find: "const summary = this.#summaryOf(place);",
     replace: "const summary = this.#summaryOf({ ...place, turn: 0 });",
     invariant: "history",
+    habits: ["branches", "summaries"],
   },
   {
     name: "a cancelled turn loses the summary that it has finished",
@@ -86,6 +105,7 @@ export const BUGS_OF_TREE: readonly PlantedBug[] = [
     replace:
       "FROM events WHERE turn NOT IN (SELECT turn FROM events WHERE type = 'turn.cancelled') AND seq = (SELECT seq FROM summaries WHERE through = ?)",
     invariant: "history",
+    habits: ["branches", "summaries"],
   },
   {
     name: "a team works before the summary of older turns is written",
@@ -93,5 +113,6 @@ export const BUGS_OF_TREE: readonly PlantedBug[] = [
     find: "  return true;\n}\n\n/** Why the summary cannot",
     replace: "  return false;\n}\n\n/** Why the summary cannot",
     invariant: "history",
+    habits: ["branches", "summaries"],
   },
 ];

@@ -2,7 +2,7 @@ import { beforeAll, describe, expect, it } from "vitest";
 import type { NumberedEvent } from "../../checker";
 import { breaches } from "./engine/invariants";
 import { play } from "./engine/judge";
-import type { ReceivedRequest } from "./engine/received-request";
+import type { PromptBeginning, ReceivedRequest } from "./engine/received-request";
 import type { RunRecord } from "./engine/run-record";
 import type { EngineSituation } from "./engine/engine-situation";
 import { problemsOf } from "./correct-run";
@@ -131,22 +131,70 @@ describe("the checks of the head and of histories", () => {
   });
 });
 
-it("the check of the beginnings of prompts notices a history that differs in each turn", async () => {
-  const run = await richRun();
-  const { providers } = run.platform;
-  const received = providers.received.map((request) => ({
+describe("the check of the beginnings of prompts", () => {
+  /** Changes the requests of all turns after the first. */
+  async function changedRun(change: (request: ReceivedRequest) => ReceivedRequest) {
+    const run = await richRun();
+    const { providers } = run.platform;
+    const received = providers.received.map((request) =>
+      request.call.startsWith("call_1_") ? request : change(request),
+    );
+    const platform = Object.create(run.platform, {
+      providers: { value: Object.create(providers, { received: { value: received } }) },
+    });
+    return { ...run, platform };
+  }
+
+  const withBeginning = (
+    request: ReceivedRequest,
+    change: (beginning: PromptBeginning) => Partial<PromptBeginning>,
+  ): ReceivedRequest => ({
     ...request,
-    body: request.body.replaceAll(
-      "END EARLIER MESSAGE 1>>>",
-      `END EARLIER MESSAGE 1>>> ${request.call}`,
-    ),
-  }));
-  const platform = Object.create(run.platform, {
-    providers: { value: Object.create(providers, { received: { value: received } }) },
+    beginning: request.beginning && { ...request.beginning, ...change(request.beginning) },
   });
-  expect(problemsOf("prefix", { ...run, platform }).join("\n")).toContain(
-    "its history does not begin with that of turn",
-  );
+
+  it.each<{
+    name: string;
+    change: (request: ReceivedRequest) => ReceivedRequest;
+    found: string;
+  }>([
+    {
+      name: "a history that differs in each turn",
+      change: (request) => ({
+        ...request,
+        body: request.body.replaceAll(
+          "END EARLIER MESSAGE 1>>>",
+          `END EARLIER MESSAGE 1>>> ${request.call}`,
+        ),
+      }),
+      found: "its history does not begin with that of turn",
+    },
+    {
+      name: "tools in another order",
+      change: (request) =>
+        withBeginning(request, ({ tools }) => ({
+          tools: JSON.stringify(JSON.parse(tools).toReversed()),
+        })),
+      found: "its tools are not those of turn 1",
+    },
+    {
+      name: "a system text with something of the turn",
+      change: (request) =>
+        withBeginning(request, ({ system }) => ({ system: `${system} ${request.call}` })),
+      found: "its system text is not that of turn 1",
+    },
+    {
+      name: "another nonce in each turn",
+      change: (request) =>
+        withBeginning(request, ({ announcement }) => ({
+          announcement: announcement.replace("<<<", `<<<${request.call}`),
+        })),
+      found: "the text before its history is not that of turn 1",
+    },
+  ])("notices $name", async ({ change, found }) => {
+    const run = await changedRun(change);
+    expect(problemsOf("prefix", run).join("\n")).toContain(found);
+  });
 });
 
 it("asks a different question in each turn, so that the checks find each of them", () => {

@@ -11,7 +11,15 @@ import type { Diff } from "../../src/protocol/api/diff";
 import type { Tree } from "../../src/workspace/types";
 import { beforeFirst } from "./check-diff";
 import type { Ask, Edit, Root } from "./operations";
-import { predictTurn, withPartialText, withTurn } from "./predict-turn";
+import { type Past, type Reading, usualReading } from "./predict-history";
+import {
+  predictCompact,
+  type PredictedTurn,
+  predictTurn,
+  type Question,
+  withPartialText,
+  withTurn,
+} from "./predict-turn";
 import {
   EMPTY,
   type Files,
@@ -19,6 +27,7 @@ import {
   pointsOf,
   referencesOf,
   type State,
+  type Summary,
   type Trees,
   type Turn,
   turnOf,
@@ -28,6 +37,7 @@ import type {
   AskedTurn,
   AskRequest,
   ShownAnswer,
+  ShownHistory,
   ShownTree,
   TurnCourse,
   World,
@@ -40,6 +50,10 @@ export type Bug = {
   /** Changes a turn when it ends. `presented`: the files of its last presentation. */
   ended?: (turn: Turn, presented: Trees) => Turn;
   asked?: (turn: AskedTurn) => AskedTurn;
+  /** Changes what the agents of a turn read of earlier turns. */
+  reading?: (reading: Reading, past: Past) => Reading;
+  /** Changes what the service remembers after a turn that only summarises. */
+  compacted?: (state: State) => State;
   /** Changes what the service remembers after a move. */
   moved?: (state: State) => State;
   killed?: (state: State) => State;
@@ -89,6 +103,10 @@ export class ModelWorld implements World {
     return this.#state.turns.length + 1;
   }
 
+  async compact(): Promise<number | string> {
+    return predictCompact(this.#state)?.turn.number ?? "nothing_to_summarise";
+  }
+
   async send({ parent, ...request }: AskRequest): Promise<string> {
     const id = `request ${this.#sent.size + 1}`;
     this.#sent.set(id, { ...request, named: parent });
@@ -115,21 +133,45 @@ export class ModelWorld implements World {
     return this.#queue;
   }
 
-  async finish(number: number, { ends, killAfterMs, interrupt }: TurnCourse): Promise<AskedTurn> {
+  async finish(
+    number: number,
+    { ends, killAfterMs, interrupt, kind }: TurnCourse,
+  ): Promise<AskedTurn> {
     if (killAfterMs !== null) await this.kill();
+    if (kind === "compact") return this.#finishCompact();
     const interrupting = interrupt ? await this.#interrupt(interrupt) : null;
     const { question, named, team = null } = this.#request;
     this.#requests.set(number, this.#request);
     const orders = OrdersSchema.parse(JSON.parse(question.slice(question.indexOf("{"))));
     const known = this.#bug.before?.(this.#state) ?? this.#state;
     const ask: Ask = { ...this.#askOf(orders), ends, team };
-    const { turn: predicted, stalled } = predictTurn(known, { ask, id: orders.id, named });
+    const { predicted, history } = this.#predict(known, { ask, id: orders.id, named });
+    const { stalled, written } = predicted;
     const partial = stalled?.slice(0, 40) ?? null;
-    const turn = partial === null ? predicted : withPartialText(predicted, partial);
+    const turn = partial === null ? predicted.turn : withPartialText(predicted.turn, partial);
     const presented = turn.texts.findLast(({ text }) => text !== shortAnswer(orders))?.trees;
     const ended = this.#bug.ended?.(turn, presented ?? turn.start) ?? turn;
-    this.#state = withTurn(this.#state, ended);
-    const asked = { ...askedTurn(ended, partial), number, interrupting };
+    this.#state = withTurn(this.#state, { turn: ended, written });
+    const asked = { ...askedTurn(ended, partial), number, interrupting, history };
+    return this.#bug.asked?.(asked) ?? asked;
+  }
+
+  #predict(known: State, question: Question): { predicted: PredictedTurn; history: ShownHistory } {
+    const { past } = predictTurn(known, question);
+    const usual = usualReading(past);
+    const reading = this.#bug.reading?.(usual, past) ?? usual;
+    const predicted = predictTurn(known, question, reading);
+    const { through, cut } = reading;
+    return { predicted, history: shownHistory(through, cut.size > 0, predicted.written) };
+  }
+
+  #finishCompact(): AskedTurn {
+    const predicted = predictCompact(this.#state);
+    if (!predicted) throw new Error("there is nothing to summarise");
+    const state = withTurn(this.#state, predicted);
+    this.#state = this.#bug.compacted?.(state) ?? state;
+    const { turn, history } = predicted;
+    const asked = { ...askedTurn(turn, null), hashes: null, changes: null, history };
     return this.#bug.asked?.(asked) ?? asked;
   }
 
@@ -139,7 +181,8 @@ export class ModelWorld implements World {
     return { text: text ?? "", hashes: hashesOf(trees.workspace) };
   }
 
-  async move(turn: number): Promise<number> {
+  async move(turn: number): Promise<number | string> {
+    if (turnOf(this.#state, turn)?.kind === "compact") return "turn_not_found";
     const state = { ...this.#state, head: turn };
     this.#state = this.#bug.moved?.(state) ?? state;
     return turn;
@@ -165,7 +208,7 @@ export class ModelWorld implements World {
     const { head, turns } = this.#state;
     return {
       head,
-      turns: turns.map(({ number, parent, status }) => ({ number, parent, status })),
+      turns: turns.map(({ number, parent, status, kind }) => ({ number, parent, status, kind })),
     };
   }
 
@@ -199,6 +242,7 @@ export class ModelWorld implements World {
       ...{ type: "ask", back: null, killAfterMs: null, answer: edits(answer), final: edits(final) },
       reads: reads.map((absolute) => this.#placeOf(absolute)),
       rejected: rejected && edits(rejected),
+      ...{ length: orders.text?.length ?? 0, refusesSummary: orders.summary === "refused" },
     };
   }
 
@@ -229,8 +273,15 @@ function askedTurn(turn: Turn, partial: string | null): AskedTurn {
     changes: isCompleted ? hashesOf(new Map(changed)) : null,
     moveDuringTurn: status === "cancelled" ? "turn_running" : null,
     interrupting: null,
+    history: shownHistory(null, false, null),
   };
 }
+
+const shownHistory = (
+  through: number | null,
+  isCut: boolean,
+  written: Summary | null,
+): ShownHistory => ({ through, isCut, written: written ? [written] : [] });
 
 const hashesOf = (files: Files): Map<string, string> =>
   new Map([...files].map(([path, text]) => [path, sha256(text)]));

@@ -4,6 +4,7 @@ import { play } from "./play";
 import { playSeeds, seedsFrom } from "./play-seeds";
 import { randomHistory } from "./random-history";
 import { turnOf } from "./state";
+import { CONVERSATION, PLAYED } from "./written-conversation";
 
 /** Whether the comparison finds wrong services. The real service is compared in a campaign. */
 
@@ -16,13 +17,21 @@ it(`finds nothing in ${HISTORIES} histories of a service without a bug, which ha
     newWorld: async () => new ModelWorld(),
   });
   expect(figures.failures).toEqual([]);
-  const { turns, branches, moves, diffs, kills, queued, interrupts, repeats } = figures;
+  const { turns, branches, moves, diffs, kills, queued, ...rarer } = figures;
   expect(Math.min(turns, branches, moves, diffs, kills, queued)).toBeGreaterThan(HISTORIES);
-  expect(Math.min(interrupts, repeats)).toBeGreaterThan(HISTORIES / 6);
+  const { interrupts, repeats, compacts, summaries, cuts } = rarer;
+  expect(Math.min(interrupts, repeats, compacts, summaries)).toBeGreaterThan(HISTORIES / 6);
+  expect(cuts).toBeGreaterThan(2);
+});
+
+it("finds nothing in the written conversation, which does all that it says", async () => {
+  expect(await play(CONVERSATION, new ModelWorld())).toEqual(PLAYED);
 });
 
 const lastCompleted = (bug: Parameters<NonNullable<Bug["before"]>>[0]) =>
   bug.turns.findLast(({ status }) => status === "completed");
+
+const NO_FILES = { workspace: new Map<string, string>(), context: new Map<string, string>() };
 
 const BUGS: readonly { name: string; bug: Bug; found: string }[] = [
   {
@@ -45,7 +54,9 @@ const BUGS: readonly { name: string; bug: Bug; found: string }[] = [
     bug: {
       ended: (turn) => ({
         ...turn,
-        read: turn.read ?? { id: turn.number, reply: null, isUnfinished: true, tools: [] },
+        read: turn.read ?? {
+          ...{ id: turn.number, reply: null, isUnfinished: true, tools: [], isCut: false },
+        },
       }),
     },
     found: "the turn",
@@ -145,6 +156,110 @@ const BUGS: readonly { name: string; bug: Bug; found: string }[] = [
       }),
     },
     found: "the text",
+  },
+  {
+    name: "never summarises older turns",
+    bug: {
+      reading: (_, { summary }) => ({ through: summary?.turns.at(-1) ?? null, cut: new Set() }),
+    },
+    found: "the history of turn",
+  },
+  {
+    name: "summarises all turns although the latest ones fit",
+    bug: {
+      reading: ({ through, cut }, { summary, turns }) => ({
+        through:
+          through === (summary?.turns.at(-1) ?? null) ? through : (turns.at(-1)?.number ?? null),
+        cut,
+      }),
+    },
+    found: "the history of turn",
+  },
+  {
+    name: "summarises short conversations",
+    bug: {
+      reading: (reading, { turns }) => ({ ...reading, through: turns[0]?.number ?? null }),
+    },
+    found: "the history of turn",
+  },
+  {
+    name: "cuts texts in place of a summary that can be written",
+    bug: {
+      reading: ({ through }, { summary, turns }) => {
+        const stored = summary?.turns.at(-1) ?? null;
+        const isPlanned = through !== stored;
+        return {
+          through: stored,
+          cut: new Set(isPlanned ? turns.slice(0, 2).map(({ number }) => number) : []),
+        };
+      },
+    },
+    found: "the history of turn",
+  },
+  {
+    name: "cuts the latest turns instead of the oldest",
+    bug: {
+      reading: ({ through, cut }, { turns }) => ({
+        through,
+        cut: new Set(cut.size === 0 ? [] : turns.slice(-cut.size).map(({ number }) => number)),
+      }),
+    },
+    found: "the history of turn",
+  },
+  {
+    name: "cuts all turns although some fit",
+    bug: {
+      reading: ({ through, cut }, { turns }) => ({
+        through,
+        cut: new Set(cut.size === 0 ? [] : turns.map(({ number }) => number)),
+      }),
+    },
+    found: "the history of turn",
+  },
+  {
+    name: "forgets the summaries when it is killed",
+    bug: { killed: (state) => ({ ...state, summaries: [] }) },
+    found: "the history of turn",
+  },
+  {
+    name: "uses the latest summary, also that of another branch",
+    bug: {
+      before: (state) => {
+        const latest = state.summaries.at(-1);
+        const turns = latest && [...latest.turns.slice(0, -1), state.head ?? 0];
+        return latest && turns
+          ? { ...state, summaries: [...state.summaries, { ...latest, turns }] }
+          : state;
+      },
+    },
+    found: "the history of turn",
+  },
+  {
+    name: "writes a summary twice",
+    bug: {
+      asked: (turn) => ({
+        ...turn,
+        history: { ...turn.history, written: turn.history.written.flatMap((one) => [one, one]) },
+      }),
+    },
+    found: "the",
+  },
+  {
+    name: "makes a turn that only summarises the head",
+    bug: { compacted: (state) => ({ ...state, head: state.turns.length }) },
+    found: "the tree",
+  },
+  {
+    name: "loses files of the head in a turn that only summarises",
+    bug: {
+      compacted: (state) => ({
+        ...state,
+        turns: state.turns.map((turn) =>
+          turn.kind === "compact" ? { ...turn, end: NO_FILES } : turn,
+        ),
+      }),
+    },
+    found: "the diff from",
   },
   {
     name: "diffs without one of the changed files",

@@ -2,8 +2,9 @@
  * A history of a conversation with branches. Each kind of step has its type here. It is drawn in
  * `random-history.ts`, performed by a world (`world.ts`), and predicted and compared in `play.ts`.
  *
- * Numbers are relative: `back` counts turns from the latest one, and 0 is the latest. Edits that
- * the present files do not allow are left out. So a history stays playable if steps are removed.
+ * Numbers are relative: `back` counts questions from the latest one, and 0 is the latest. Edits
+ * that the present files do not allow are left out. So a history stays playable if steps are
+ * removed.
  */
 
 /** The workspace, or the context of the session. */
@@ -34,6 +35,10 @@ export type Ask = {
   ends: "completed" | "failed" | "cancelled";
   /** When the service is killed after the start of the turn; `null` if it is not. */
   killAfterMs: number | null;
+  /** Characters of text that only makes the question long. */
+  length: number;
+  /** Whether models refuse to summarise a history whose last turn is this one. */
+  refusesSummary: boolean;
 };
 
 /**
@@ -55,10 +60,14 @@ export type Burst = {
 /** Asks the question of a turn again, after the same turn. */
 export type Repeat = { type: "repeat"; back: number; killAfterMs: number | null };
 
+/** Summarises the conversation until the head, in a turn of its own. */
+export type Compact = { type: "compact"; killAfterMs: number | null };
+
 export type Operation =
   | Ask
   | Burst
   | Repeat
+  | Compact
   /** Moves the head. */
   | { type: "move"; back: number }
   /** The user edits a file of the folder and pushes the folder. */

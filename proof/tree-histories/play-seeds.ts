@@ -22,7 +22,7 @@ type Campaign = {
 
 const COUNTED = [
   ...(["turns", "branches", "moves", "diffs", "kills"] as const),
-  ...(["queued", "interrupts", "repeats"] as const),
+  ...(["queued", "interrupts", "repeats", "compacts", "summaries", "cuts"] as const),
 ];
 
 /** Failures after which a campaign ends: shrinking takes long, and they often have one cause. */
@@ -67,7 +67,7 @@ async function reportOf(
   { newWorld, tries }: Pick<Campaign, "newWorld" | "tries">,
 ): Promise<string> {
   // Without numbers, because a shorter history has the same problem in another turn.
-  const kindOf = (text: string) => text.split(":")[0]?.replace(/turn_\d+/g, "turn");
+  const kindOf = (text: string) => text.split(":")[0]?.replace(/turn[_ ]\d+/g, "turn");
   let problem = found;
   const fails = async (candidate: History): Promise<boolean> => {
     const played = (await playIn(newWorld, candidate)).problem;
@@ -75,8 +75,11 @@ async function reportOf(
     problem = played;
     return true;
   };
-  const smallest = await shrink(history, fails, tries);
-  return [...linesOf(smallest), `step ${problem.step}: ${problem.text}`].join("\n");
+  const smallest = await shrink(history.slice(0, found.step), fails, tries);
+  return [
+    ...linesOf(smallest.slice(0, problem.step)),
+    `step ${problem.step}: ${problem.text}`,
+  ].join("\n");
 }
 
 /**
@@ -106,6 +109,8 @@ export async function shrink(
 /** The step with one part less; or the questions of a burst, each as a step. */
 function simplerOf(operation: Operation | undefined): Operation[][] {
   if (operation?.type === "burst") return simplerBursts(operation);
+  if (operation?.type === "compact" && operation.killAfterMs !== null)
+    return [[{ ...operation, killAfterMs: null }]];
   if (operation?.type !== "ask") return [];
   const changes: Partial<Ask>[] = [
     { killAfterMs: null },
@@ -113,6 +118,8 @@ function simplerOf(operation: Operation | undefined): Operation[][] {
     { rejected: null },
     { ends: "completed" },
     { back: null },
+    { refusesSummary: false },
+    { length: 0 },
     ...(["reads", "answer", "final"] as const).map((name) => ({ [name]: [] })),
   ];
   const unlike = (change: Partial<Ask>): boolean =>

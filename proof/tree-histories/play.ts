@@ -1,19 +1,21 @@
 import { sha256 } from "../../local/sha256";
-import { type OrderedEdit, ordersText } from "../../simulated/providers/tree-models";
+import { cutTurnsIn } from "../../simulated/providers/tree-models";
 import { beforeFirst, diffProblems } from "./check-diff";
-import type { Ask, Burst, Edit, History, Operation, Repeat, Root } from "./operations";
+import { checkTurn, expectSame, Mismatch, resultOf, sorted } from "./compare-turn";
+import type { Ask, Burst, Compact, History, Operation, Repeat } from "./operations";
+import { cutProblem, type Reading, readingProblem } from "./predict-history";
 import {
   namedParent,
+  predictCompact,
   predictTurn,
   type PredictedTurn,
   type Question,
-  withPartialText,
   withTurn,
 } from "./predict-turn";
+import { questionText } from "./question-text";
 import {
   contentsOf,
   EMPTY,
-  type Files,
   type Point,
   pointsOf,
   referencesOf,
@@ -36,15 +38,17 @@ export type PlayResult = {
   queued: number;
   interrupts: number;
   repeats: number;
+  /** Turns that only summarise; summaries before the agents of a turn; turns with cut texts. */
+  compacts: number;
+  summaries: number;
+  cuts: number;
 };
 
 /** What a history did before its first step. */
 export const NOTHING: Omit<PlayResult, "problem"> = {
   ...{ turns: 0, branches: 0, moves: 0, diffs: 0, kills: 0 },
-  ...{ queued: 0, interrupts: 0, repeats: 0 },
+  ...{ queued: 0, interrupts: 0, repeats: 0, compacts: 0, summaries: 0, cuts: 0 },
 };
-
-class Mismatch extends Error {}
 
 /** Plays a history in a world, and compares each result with the model's prediction. */
 export async function play(history: History, world: World): Promise<PlayResult> {
@@ -80,6 +84,8 @@ class Player {
         return this.#burst(operation);
       case "repeat":
         return this.#repeat(operation);
+      case "compact":
+        return this.#compact(operation);
       case "move":
         return this.#move(operation.back);
       case "push":
@@ -119,7 +125,7 @@ class Player {
     if (this.#state.uploaded.size === 0) return;
     const stalls = first.ends === "cancelled";
     const running = this.#newQuestion(this.#state, first);
-    const during = withTurn(this.#state, predictTurn(this.#state, running).turn);
+    const during = withTurn(this.#state, predictTurn(this.#state, running));
     const waiting = queued.map((ask) => this.#newQuestion(during, ask));
     const interrupting = stalls && interrupt ? this.#newQuestion(during, interrupt) : null;
     const removedQuestion = stalls && removed !== null ? waiting[removed] : undefined;
@@ -172,7 +178,7 @@ class Player {
     let state = this.#state;
     for (const question of questions) {
       requests.set(question, this.#requestOf(state, question));
-      state = withTurn(state, predictTurn(state, question).turn);
+      state = withTurn(state, predictTurn(state, question));
     }
     return requests;
   }
@@ -182,7 +188,7 @@ class Player {
     const { named } = question;
     const { team } = question.ask;
     return {
-      question: this.#textOf(question, predictTurn(state, question)),
+      question: questionText(predictTurn(state, question).ordered, this.world.context),
       ...(typeof named === "number" && { parent: named }),
       ...(team !== null && { team }),
     };
@@ -195,13 +201,73 @@ class Player {
     course: TurnCourse = question.ask,
   ): Promise<{ turn: Turn; asked: AskedTurn }> {
     const asked = await this.world.finish(number, course);
-    const turn = this.#checkTurn(predictTurn(this.#state, question), asked);
-    if (turn.parent !== null && turn.parent !== turn.number - 1) this.played.branches += 1;
+    const reading = await this.#readingOf(predictTurn(this.#state, question), asked);
+    const predicted = predictTurn(this.#state, question, reading);
+    const turn = checkTurn(predicted, asked);
+    const { written } = predicted;
+    expectSame("the written summaries", asked.history.written, written ? [written] : []);
+    if (written) this.played.summaries += 1;
+    if (asked.history.isCut) this.played.cuts += 1;
+    const latest = turnBack(this.#state, 0);
+    if (turn.parent !== null && turn.parent !== latest) this.played.branches += 1;
     if (course.killAfterMs !== null) this.played.kills += 1;
     this.played.turns += 1;
     this.#asked.set(turn.number, question);
-    this.#state = withTurn(this.#state, turn);
+    this.#state = withTurn(this.#state, { turn, written });
     return { turn, asked };
+  }
+
+  /** What the agents of a turn have read of earlier turns, if the service has decided correctly. */
+  async #readingOf({ past, turn }: PredictedTurn, { history }: AskedTurn): Promise<Reading> {
+    const { through, isCut } = history;
+    const [first] = turn.texts;
+    const cut = isCut && first ? await this.#cutTurns(past.turns, first) : new Set<number>();
+    const problem =
+      readingProblem(past, history) ?? (isCut && first ? cutProblem(past, cut) : null);
+    if (problem !== null) throw new Mismatch(`the history of turn ${turn.number}: ${problem}`);
+    return { through, cut };
+  }
+
+  /** The turns that the author of an answer read with cut texts. */
+  async #cutTurns(turns: readonly Turn[], { turn, attempt, label }: Point): Promise<Set<number>> {
+    const place = { turn, attempt: attempt ?? 1, label: label ?? "" };
+    const areCut = cutTurnsIn((await this.world.answer(place)).text);
+    expectSame("the number of earlier turns in a prompt", areCut.length, turns.length);
+    return new Set(turns.filter((_, index) => areCut[index]).map(({ number }) => number));
+  }
+
+  async #compact({ killAfterMs }: Compact): Promise<void> {
+    const { head } = this.#state;
+    if (head === null) return;
+    const predicted = predictCompact(this.#state);
+    const started = await this.world.compact();
+    const number = predicted?.turn.number;
+    expectSame("the request for a summary", started, number ?? "nothing_to_summarise");
+    if (!predicted || number === undefined) return;
+    const course = { ends: "completed", killAfterMs, kind: "compact" } as const;
+    const { history, ...asked } = await this.world.finish(number, course);
+    expectSame("the compact turn", resultOf(asked), resultOf(predicted.turn));
+    expectSame("the history", history, predicted.history);
+    expectSame("a move to a compact turn", await this.world.move(number), "turn_not_found");
+    this.#state = withTurn(this.#state, predicted);
+    this.played.turns += 1;
+    this.played.compacts += 1;
+    if (killAfterMs !== null) this.played.kills += 1;
+    await this.#checkTree();
+    await this.#checkUnchanged(head, number);
+  }
+
+  /** Compares what the head has with what it had before a compact turn. */
+  async #checkUnchanged(head: number, compact: number): Promise<void> {
+    const turn = turnOf(this.#state, head);
+    if (turn) await this.#checkAnswers([turn]);
+    const points = pointsOf(this.#state);
+    const [old, latest] = [head, compact].map((number) =>
+      points.find((point) => point.turn === number && point.attempt === null),
+    );
+    if (!old || !latest) return;
+    const [from, to] = [`turn_${head}`, `turn_${compact}`];
+    this.#checkDiff(`${from} to ${to}`, await this.world.diff(from, to), old, latest);
   }
 
   async #checkAnswers(turns: readonly Turn[]): Promise<void> {
@@ -216,49 +282,6 @@ class Player {
     expectSame(`the text of ${place}`, shown.text, text);
     const hashes = [...trees.workspace].map(([path, contents]) => [path, sha256(contents)]);
     expectSame(`the files of ${place}`, sorted(shown.hashes), hashes.sort());
-  }
-
-  #textOf({ ask, id }: Question, { orders }: PredictedTurn): string {
-    const edits = (list: readonly Edit[]): OrderedEdit[] =>
-      list.map((edit) => {
-        const path = this.#absolute(edit.root, edit.kind === "move" ? edit.to : edit.path);
-        if (edit.kind === "write") return { path, contents: contentsOf(edit.contents) };
-        if (edit.kind === "remove") return { path, contents: null };
-        return { path, from: this.#absolute(edit.root, edit.path) };
-      });
-    return ordersText({
-      id,
-      ends: ask.ends === "cancelled" ? "stalled" : ask.ends,
-      reads: ask.reads.map(({ root, path }) => this.#absolute(root, path)),
-      answer: edits(orders.answer),
-      final: edits(orders.final),
-      rejected: orders.rejected && edits(orders.rejected),
-    });
-  }
-
-  #absolute(root: Root, path: string): string {
-    return root === "workspace" ? `/workspace/${path}` : `/contexts/${this.world.context}/${path}`;
-  }
-
-  /** Compares a turn with its prediction. Returns the turn, with the text so far if it has one. */
-  #checkTurn({ turn, stalled }: PredictedTurn, asked: AskedTurn): Turn {
-    const { number, parent, status, answer } = turn;
-    expectSame("the turn", pick(asked), { number, parent, status, answer });
-    const isCompleted = status === "completed";
-    const { workspace, context } = turn.end;
-    const hashes = [...workspace].map(([path, text]) => [path, sha256(text)]);
-    const changes = [...context]
-      .filter(([path, text]) => turn.uploaded.get(path) !== text)
-      .map(([path, text]) => [path, sha256(text)]);
-    expectSame("its files", sorted(asked.hashes), isCompleted ? hashes.sort() : null);
-    const effective = asked.changes && withoutEqual(asked.changes, turn.uploaded);
-    expectSame("its changes", sorted(effective), isCompleted ? changes.sort() : null);
-    if (stalled === null) return turn;
-    expectSame("a move during the turn", asked.moveDuringTurn, "turn_running");
-    const partial = asked.partial ?? "";
-    if (partial === "" || !stalled.startsWith(partial))
-      throw new Mismatch(`the text so far is ${JSON.stringify(partial)}, of ${stalled}`);
-    return withPartialText(turn, partial);
   }
 
   async #move(back: number): Promise<void> {
@@ -317,32 +340,9 @@ class Player {
   }
 
   async #checkTree(): Promise<void> {
-    const turns = this.#state.turns.map(({ number, parent, status }) => ({
-      ...{ number, parent, status },
+    const turns = this.#state.turns.map(({ number, parent, status, kind }) => ({
+      ...{ number, parent, status, kind },
     }));
     expectSame("the tree", await this.world.tree(), { head: this.#state.head, turns });
   }
-}
-
-const pick = ({ number, parent, status, answer }: AskedTurn) => ({
-  ...{ number, parent, status, answer },
-});
-const sorted = <Value>(entries: ReadonlyMap<string, Value> | null): [string, Value][] | null =>
-  entries && [...entries].sort();
-
-/**
- * The changes that differ from the user's version. If the session was loaded again in the middle of
- * a presentation, a turn also lists files that equal the version (decision 0100).
- */
-const withoutEqual = (changes: ReadonlyMap<string, string | null>, version: Files) =>
-  new Map(
-    [...changes].filter(([path, hash]) => {
-      const text = version.get(path);
-      return hash !== (text === undefined ? null : sha256(text));
-    }),
-  );
-
-function expectSame(what: string, found: unknown, expected: unknown): void {
-  const texts = [found, expected].map((value) => JSON.stringify(value));
-  if (texts[0] !== texts[1]) throw new Mismatch(`${what}: ${texts[0]}, expected ${texts[1]}`);
 }

@@ -7,6 +7,8 @@ const USER = ["user/p.txt", "user/q.txt"];
 /** Points of a diff are numbered modulo their number, so that each point is equally likely. */
 const POINTS = 10_000;
 const KILLED_WITHIN_MS = 400;
+/** Four or five questions of this length need a summary. */
+const LONG_CHARACTERS = [30_000, 40_000] as const;
 
 /** Draws a history. The same seed draws the same history. */
 export function randomHistory(seed: number, length: number): History {
@@ -18,13 +20,18 @@ export function randomHistory(seed: number, length: number): History {
 
 class Draw {
   #contents = 0;
+  /** Whether most questions are long. Then branches are longer too, so that they need summaries. */
+  readonly #isLong: boolean;
 
-  constructor(private readonly chance: Chance) {}
+  constructor(private readonly chance: Chance) {
+    this.#isLong = chance.is(0.5);
+  }
 
   operation(): Operation {
     const { chance } = this;
     const type = chance.weighted({
       ...{ ask: 7, burst: 1.2, repeat: 1, move: 2.5, push: 2, diff: 4, parent: 1, kill: 0.6 },
+      compact: 0.8,
     });
     switch (type) {
       case "ask":
@@ -33,6 +40,8 @@ class Draw {
         return this.#burst();
       case "repeat":
         return { type, back: chance.int(0, 5), killAfterMs: this.#killAfterMs() };
+      case "compact":
+        return { type, killAfterMs: this.#killAfterMs() };
       case "move":
         return { type, back: chance.int(0, 5) };
       case "push":
@@ -56,7 +65,7 @@ class Draw {
       Array.from({ length: chance.int(0, most) }, draw);
     return {
       type: "ask",
-      back: chance.is(0.3) ? chance.int(0, 5) : null,
+      back: chance.is(this.#isLong ? 0.2 : 0.3) ? chance.int(0, 5) : null,
       reads: Array.from({ length: chance.int(0, 2) }, () => {
         const root = this.#root();
         return { root, path: chance.pick(root === "workspace" ? WORKSPACE : [...TEAM, ...USER]) };
@@ -67,6 +76,8 @@ class Draw {
       ends: chance.weighted({ completed: 10, failed: 2, cancelled: 3 }),
       killAfterMs: this.#killAfterMs(),
       team: chance.is(0.15) ? chance.pick(["usual", "swapped"]) : null,
+      length: chance.is(this.#isLong ? 0.9 : 0.1) ? chance.int(...LONG_CHARACTERS) : 0,
+      refusesSummary: chance.is(0.4),
     };
   }
 

@@ -33,6 +33,7 @@ import type {
   AskedTurn,
   AskRequest,
   ShownAnswer,
+  ShownHistory,
   ShownTree,
   TurnCourse,
   World,
@@ -95,6 +96,11 @@ export class ServiceWorld implements World {
     return RunResponseSchema.parse(started).turn;
   }
 
+  async compact(): Promise<number | string> {
+    const { status, json } = await this.#send(`${this.#path}/compact`, {});
+    return status === 202 ? RunResponseSchema.parse(json).turn : ProblemSchema.parse(json).code;
+  }
+
   async send(request: AskRequest): Promise<string> {
     return this.#sendBusy(request, "queue");
   }
@@ -130,14 +136,15 @@ export class ServiceWorld implements World {
     }
     const stopped = ends === "cancelled" ? await this.#stop(turn, course) : null;
     const ended = await this.#end(turn);
-    const isCompleted = ended.status === "completed";
+    const hasResult = ended.status === "completed" && course.kind !== "compact";
     return {
       ...{ number: turn, parent: ended.parent_turn, status: ended.status },
       ...{ answer: ended.answer, partial: ended.partial?.text ?? null },
       moveDuringTurn: stopped?.moved ?? null,
       interrupting: stopped?.interrupting ?? null,
-      hashes: isCompleted ? await this.#hashes(`${this.#path}/turns/${turn}/files`) : null,
-      changes: isCompleted ? await this.#changes(turn) : null,
+      hashes: hasResult ? await this.#hashes(`${this.#path}/turns/${turn}/files`) : null,
+      changes: hasResult ? await this.#changes(turn) : null,
+      history: await this.#history(ended),
     };
   }
 
@@ -179,10 +186,13 @@ export class ServiceWorld implements World {
   async tree(): Promise<ShownTree> {
     const { json } = await this.#send(`${this.#path}/turns?limit=1000`);
     const { data, head } = TurnListSchema.parse(json);
-    const turns = data.map(({ turn, parent_turn, status }) => ({
-      ...{ number: turn, parent: parent_turn, status },
-    }));
-    return { head, turns };
+    return {
+      head,
+      turns: data.map(({ turn, parent_turn, status, kind, question_preview }) => ({
+        ...{ number: turn, parent: parent_turn, status },
+        kind: kind === "compact" && question_preview === "" ? kind : "question",
+      })),
+    };
   }
 
   async diff(from: string, to: string): Promise<Diff> {
@@ -281,6 +291,20 @@ export class ServiceWorld implements World {
       if (response.status !== "running" || performance.now() > giveUpAt) return response;
       await sleep(POLL_MS);
     }
+  }
+
+  /** How much of the earlier turns the agents read, with the summaries in the log of the turn. */
+  async #history({ turn, history }: TurnResponse): Promise<ShownHistory> {
+    if (!history) return { through: null, isCut: false, written: [] };
+    const place = `${this.#path}/turns/${turn}/events?detail=summary&limit=1000`;
+    const { data } = EventListSchema.parse((await this.#send(place)).json);
+    return {
+      through: history.summary_through,
+      isCut: history.cut !== null,
+      written: data.flatMap((event) =>
+        event.type === "history.summarised" ? [{ turns: event.turns, text: event.text }] : [],
+      ),
+    };
   }
 
   async #hashes(place: string): Promise<ReadonlyMap<string, string>> {

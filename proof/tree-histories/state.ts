@@ -28,6 +28,7 @@ export type Status = "completed" | "failed" | "cancelled";
 
 export type Turn = {
   number: number;
+  kind: "question" | "compact";
   parent: number | null;
   team: Team;
   status: Status;
@@ -40,25 +41,36 @@ export type Turn = {
   answer: string | null;
   /** The turn as later turns read it; `null` if they do not read it. */
   read: ReadTurn | null;
+  /** Bytes of its question, and of its answer or its text so far. */
+  bytes: number;
+  /** Whether models refuse to summarise a history whose last turn is this one. */
+  refusesSummary: boolean;
   /** Its answers and final texts, the earliest attempt first. */
   texts: readonly Point[];
 };
+
+/** `turns`: the numbers of the turns that it replaces, oldest first. The last one identifies it. */
+export type Summary = { turns: readonly number[]; text: string };
 
 export type State = {
   turns: readonly Turn[];
   head: number | null;
   /** The newest version of the context. */
   uploaded: Files;
+  /** All summaries that turns have written. */
+  summaries: readonly Summary[];
 };
 
-export const EMPTY: State = { turns: [], head: null, uploaded: new Map() };
+export const EMPTY: State = { turns: [], head: null, uploaded: new Map(), summaries: [] };
 
 export const turnOf = ({ turns }: State, number: number | null): Turn | null =>
   turns.find((turn) => turn.number === number) ?? null;
 
-/** The turn that is `back` turns before the latest one; `null` before the first turn. */
-export const turnBack = ({ turns }: State, back: number): number | null =>
-  turns.length === 0 ? null : Math.max(1, turns.length - back);
+/** The question that is `back` questions before the latest one; `null` before the first turn. */
+export function turnBack({ turns }: State, back: number): number | null {
+  const questions = turns.filter(({ kind }) => kind === "question");
+  return questions[Math.max(0, questions.length - 1 - back)]?.number ?? null;
+}
 
 /** The turns that a turn continues, the oldest first. */
 export function branchOf(state: State, parent: number | null): Turn[] {

@@ -1,15 +1,28 @@
 import type { Diff } from "../../src/protocol/api/diff";
 import type { Ask, Team } from "./operations";
-import type { Files, Status } from "./state";
+import type { Files, Status, Summary, Turn } from "./state";
+
+/** How much of the earlier turns the agents of a turn read. */
+export type ShownHistory = {
+  /** The last turn that they read only as part of a summary; `null` without a summary. */
+  through: number | null;
+  /** Whether texts were cut because a summary failed. */
+  isCut: boolean;
+  /** The summaries that the turn wrote. */
+  written: readonly Summary[];
+};
 
 /** A request for a turn. Each field that is omitted is left to the service. */
 export type AskRequest = { question: string; parent?: number; team?: Team };
 
 /**
  * What happens to a turn after its start. `interrupt`: the request that cancels the turn, in place
- * of a cancel; only for a turn that ends so.
+ * of a cancel; only for a turn that ends so. `kind`: omitted for a question.
  */
-export type TurnCourse = Pick<Ask, "ends" | "killAfterMs"> & { interrupt?: AskRequest };
+export type TurnCourse = Pick<Ask, "ends" | "killAfterMs"> & {
+  interrupt?: AskRequest;
+  kind?: "compact";
+};
 
 /**
  * A turn that has ended. `partial`: the text so far of a cancelled turn, else `null`. `hashes`: of
@@ -28,16 +41,17 @@ export type AskedTurn = {
   moveDuringTurn: string | null;
   /** The id of the request that interrupted the turn; `null` if none did. */
   interrupting: string | null;
+  history: ShownHistory;
 };
 
 /** An answer or a final text of an attempt, and the hashes of its files by path. */
 export type ShownAnswer = { text: string; hashes: ReadonlyMap<string, string> };
 export type AnswerPlace = { turn: number; attempt: number; label: string };
 
-/** The tree of the session, as the service returns it. */
+/** The tree of the session, as the service returns it. Only a turn of kind `question` has one. */
 export type ShownTree = {
   head: number | null;
-  turns: readonly { number: number; parent: number | null; status: string }[];
+  turns: readonly { number: number; parent: number | null; status: string; kind: Turn["kind"] }[];
 };
 
 /** What a history is played in: the service, or a model of a wrong service in tests. */
@@ -48,6 +62,11 @@ export type World = {
   start(request: AskRequest): Promise<number>;
   /** Starts a turn that asks the question of a turn again. Returns its number. */
   repeat(turn: number): Promise<number>;
+  /**
+   * Starts a turn that summarises the conversation until the head. Returns its number, or the code
+   * of the refusal.
+   */
+  compact(): Promise<number | string>;
   /** Sends a request with `on_busy: queue`. Returns an id of the request. */
   send(request: AskRequest): Promise<string>;
   /** Removes a request from the queue. Returns whether it was there. */

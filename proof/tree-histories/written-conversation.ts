@@ -1,10 +1,11 @@
 import type { Ask, Edit, History, Operation, Root } from "./operations";
+import type { PlayResult } from "./play";
 
-/** A conversation of 24 turns, written by hand. Numbers of turns are in comments. */
+/** A conversation of 41 turns, written by hand. Numbers of turns are in comments. */
 
 const ask = (parts: Partial<Ask> = {}): Ask => ({
   ...{ type: "ask", back: null, team: null, reads: [], answer: [], final: [], rejected: null },
-  ...{ ends: "completed", killAfterMs: null },
+  ...{ ends: "completed", killAfterMs: null, length: 0, refusesSummary: false },
   ...parts,
 });
 const write = (path: string, contents: number, root: Root = "workspace"): Edit => ({
@@ -14,6 +15,8 @@ const move = (path: string, to: string, root: Root = "workspace"): Edit => ({
   ...{ kind: "move", root, path, to },
 });
 const remove = (path: string, root: Root = "workspace"): Edit => ({ kind: "remove", root, path });
+/** Four questions of this length are too long for a prompt. */
+const LONG = 45_000;
 const reads = (...paths: string[]): Ask["reads"] =>
   paths.map((path) => ({ root: /^(team|user)\//.test(path) ? "context" : "workspace", path }));
 /** Compares a point with the parent of its turn. */
@@ -85,16 +88,43 @@ export const CONVERSATION: History = [
   },
   { type: "repeat", back: 3, killAfterMs: 100 }, // 23 asks the question of 19 again
   { type: "repeat", back: 22, killAfterMs: null }, // 24 asks that of turn 1, without a parent
+  { type: "move", back: 9 }, // to turn 15
+  { type: "compact", killAfterMs: 20 }, // 25 summarises the branch of turn 15, which stays the head
+  { type: "compact", killAfterMs: null }, // refused, because nothing is left to summarise
+  ask({ reads: reads("a.txt", "team/x.txt"), final: [write("summed.txt", 21)] }), // 26
+  ask({ back: 11, reads: reads("a.txt") }), // 27 follows turn 14, and so reads all turns in full
+  ask({ back: 11, length: LONG }), // 28 follows turn 15, and so uses the summary
+  ask({ length: LONG }), // 29
+  ask({ length: LONG, final: [write("a.txt", 22)] }), // 30
+  ask({ length: LONG, reads: reads("a.txt") }), // 31
+  ask({ ends: "cancelled", killAfterMs: 20 }), // 32 writes a summary first, which stays
+  ask({ back: 1, length: LONG }), // 33 follows turn 31, and uses the summary of the other branch
+  ask({ length: LONG, refusesSummary: true }), // 34
+  ask({ length: LONG, reads: reads("a.txt", "summed.txt") }), // 35
+  // 36 and 37 read cut texts, because models refuse to write the summary
+  ask({ rejected: [write("a.txt", 23)], final: [write("cut.txt", 24)], killAfterMs: 200 }),
+  ask({ ends: "failed" }),
+  { type: "compact", killAfterMs: 50 }, // 38 summarises up to turn 36; turn 37 stays the head
+  ask({ reads: reads("cut.txt", "summed.txt") }), // 39
+  { type: "move", back: 4 }, // to turn 34
+  { type: "compact", killAfterMs: null }, // 40 fails, because models refuse it; the head stays
+  ask({ reads: reads("cut.txt", "a.txt") }), // 41
   { type: "kill" },
   // Points of all turns and attempts, with those of other branches and with their parents.
   ...Array.from(
     { length: 40 },
     (_, nth): Operation => ({
-      ...{ type: "diff", from: nth * 7, to: nth * 11 + 3 },
+      ...{ type: "diff", from: nth * 17, to: nth * 29 + 3 },
     }),
   ),
-  ...Array.from({ length: 25 }, (_, nth) => diffParent(nth * 3)),
+  ...Array.from({ length: 25 }, (_, nth) => diffParent(nth * 7)),
 ];
 
 /** Number of turns of the conversation. */
-export const TURNS = 24;
+export const TURNS = 41;
+
+/** What the conversation does. */
+export const PLAYED: PlayResult = {
+  ...{ problem: null, turns: TURNS, branches: 11, moves: 5, diffs: 69, kills: 13 },
+  ...{ queued: 3, interrupts: 1, repeats: 2, compacts: 3, summaries: 1, cuts: 2 },
+};

@@ -35,16 +35,29 @@ export const OrdersSchema = z.object({
   final: z.array(EditSchema),
   /** Edits of a presentation that its presenter rejects; `null` if it rejects none. */
   rejected: z.array(EditSchema).nullable(),
+  /** Text that only makes the question long. Omitted: none. */
+  text: z.string().optional(),
+  /** `refused`: no model summarises a history whose last question is this one. */
+  summary: z.literal("refused").optional(),
 });
 export type Orders = z.infer<typeof OrdersSchema>;
 
-/** An earlier turn as the agent reads it. `tools`: those that its unfinished reply executed. */
+/**
+ * An earlier turn as the agent reads it. `tools`: those that its unfinished reply executed.
+ * `isCut`: whether a part of its texts is missing; omitted means no.
+ */
 export type ReadTurn = {
   id: number;
   reply: string | null;
   isUnfinished: boolean;
   tools: readonly string[];
+  isCut?: boolean;
 };
+
+/** A summary as the agent reads it. `messages`: the number of messages that it replaces. */
+export type ReadSummary = { summary: string; messages: number };
+
+export type ReadEntry = ReadTurn | ReadSummary;
 
 export const ordersText = (orders: Orders): string =>
   `Question ${orders.id}. ${JSON.stringify(orders)}`;
@@ -54,7 +67,7 @@ export const contentsMark = (nth: number): string => `c${nth}c`;
 const CONTENTS_MARK = /c\d+c/;
 
 /** What an agent was shown. `reads`: the marks of the files that it read; `none` without a file. */
-export type Sight = { history: readonly ReadTurn[]; reads: readonly string[] };
+export type Sight = { history: readonly ReadEntry[]; reads: readonly string[] };
 
 /** The text of an answer. */
 export const answerText = ({ id }: Pick<Orders, "id">, shown: Sight): string =>
@@ -74,21 +87,40 @@ export const stalledText = ({ id }: Pick<Orders, "id">): string =>
   `Unfinished text ${id}, ${"without an end ".repeat(8)}`;
 const STALLED_TOKENS = 12;
 
-function recount({ history, reads }: Sight): string {
-  const turns = history.map(({ id, reply, isUnfinished, tools }) =>
-    [
-      `question ${id}`,
-      ...(isUnfinished ? ["unfinished"] : []),
-      reply === null ? "no reply" : digestOf(reply),
-      ...tools,
-    ].join(" "),
-  );
-  return `Earlier: ${turns.join("; ") || "nothing"}. Read: ${reads.join(" ") || "nothing"}.`;
+/** A summary of earlier turns. */
+export const summaryText = (history: readonly ReadEntry[]): string =>
+  `Summary of ${recountHistory(history)}.`;
+
+const recount = ({ history, reads }: Sight): string =>
+  `Earlier: ${recountHistory(history)}. Read: ${reads.join(" ") || "nothing"}.`;
+
+const recountHistory = (history: readonly ReadEntry[]): string =>
+  history.map(recountEntry).join("; ") || "nothing";
+
+function recountEntry(entry: ReadEntry): string {
+  if ("summary" in entry) return `summary of ${entry.messages} messages ${digestOf(entry.summary)}`;
+  const { id, reply, isUnfinished, tools, isCut } = entry;
+  return [
+    `question ${id}`,
+    ...(isUnfinished ? ["unfinished"] : []),
+    isCut ? "cut" : reply === null ? "no reply" : digestOf(reply),
+    ...tools,
+  ].join(" ");
+}
+
+/** By the text of an answer: whether each earlier turn that its author read in a block was cut. */
+export function cutTurnsIn(answer: string): boolean[] {
+  const [, turns = ""] = /Earlier: (.*?)\. Read: /s.exec(answer) ?? [];
+  return turns
+    .split("; ")
+    .filter((turn) => turn.startsWith("question "))
+    .map((turn) => turn.split(" ").includes("cut"));
 }
 
 const digestOf = (text: string): string => sha256(text).slice(0, 12);
 
 const chronicler: Script = (situation) => {
+  if (situation.stage === "summary") return summarise(promptOf(situation));
   const orders = ordersIn(situation.question);
   if (orders === null) return { text: "There are no orders in this question." };
   if (orders.ends === "failed") return { fail: { status: 401, message: "refused as ordered" } };
@@ -97,6 +129,16 @@ const chronicler: Script = (situation) => {
     return call("restart_orchestration", { reason: "as ordered", instructions: "do it again" });
   return obey(orders, isAgain)(situation);
 };
+
+/** Summarises the earlier turns of a prompt, unless the last of them forbids it. */
+function summarise(prompt: string): Reply {
+  const history = historyIn(prompt);
+  const latest = history.at(-1);
+  const orders = latest && "question" in latest ? ordersIn(latest.question) : null;
+  return orders?.summary === "refused"
+    ? { fail: { status: 400, message: "refused as ordered" } }
+    : { text: summaryText(history) };
+}
 
 /** A second agent, so that a turn has answers and votes. It never wins. */
 const witness: Script = (situation) => {
@@ -161,22 +203,41 @@ function ordersIn(question: string): Orders | null {
 const promptOf = ({ asked }: Situation): string => asked.messages[0]?.text ?? "";
 
 const BLOCK =
-  /<<<(\S+) ((?:REPLY TO |UNFINISHED REPLY TO )?EARLIER MESSAGE \d+|EXECUTED TOOLS)>>>\n([\s\S]*?)\n<<<\1 END \2>>>/g;
+  /<<<(\S+) ((?:REPLY TO |UNFINISHED REPLY TO )?EARLIER MESSAGE \d+|EXECUTED TOOLS|SUMMARY OF EARLIER MESSAGES \d+ TO \d+)>>>\n([\s\S]*?)\n<<<\1 END \2>>>/g;
 
-/** The earlier turns in a prompt, in their order. */
-function historyIn(prompt: string): ReadTurn[] {
+/** The earlier turns in a prompt, in their order, with the texts of their questions. */
+function historyIn(prompt: string): ((ReadTurn & { question: string }) | ReadSummary)[] {
   const [history = ""] = prompt.split(/<<<\S+ ORIGINAL MESSAGE>>>/);
-  const turns: { id: number; reply: string | null; isUnfinished: boolean; tools: string[] }[] = [];
+  const entries: ((ReadTurn & { question: string; tools: string[] }) | ReadSummary)[] = [];
   for (const [, , title = "", text = ""] of history.matchAll(BLOCK)) {
-    const latest = turns.at(-1);
-    if (title.startsWith("EARLIER"))
-      turns.push({ id: idIn(text), reply: null, isUnfinished: true, tools: [] });
-    else if (latest && title === "EXECUTED TOOLS")
+    const latest = entries.at(-1);
+    if (title.startsWith("SUMMARY")) entries.push(summaryIn(title, text));
+    else if (title.startsWith("EARLIER")) entries.push(turnWith(text));
+    else if (!latest || !("question" in latest)) continue;
+    else if (title === "EXECUTED TOOLS")
       latest.tools.push(...text.split("\n").map((line) => line.replace(/^- /, "")));
-    else if (latest)
-      Object.assign(latest, { reply: text, isUnfinished: title.startsWith("UNFINISHED") });
+    else Object.assign(latest, replyIn(title, text, latest.isCut === true));
   }
-  return turns;
+  return entries;
 }
+
+function summaryIn(title: string, summary: string): ReadSummary {
+  const [first = 0, last = 0] = (title.match(/\d+/g) ?? []).map(Number);
+  return { summary, messages: last - first + 1 };
+}
+
+const turnWith = (question: string): ReadTurn & { question: string; tools: string[] } => ({
+  ...{ id: idIn(question), question, reply: null, isUnfinished: true, tools: [] },
+  isCut: isCut(question) || !question.endsWith("}"),
+});
+
+function replyIn(title: string, reply: string, isQuestionCut: boolean) {
+  const isUnfinished = title.startsWith("UNFINISHED");
+  const isReplyCut = isCut(reply) || (!isUnfinished && !reply.endsWith("."));
+  return { reply, isUnfinished, isCut: isQuestionCut || isReplyCut };
+}
+
+/** A text that is too short for the mark of a cut only lacks its end. */
+const isCut = (text: string): boolean => /\[… \d+ characters left out …\]/.test(text);
 
 const idIn = (question: string): number => Number(/^Question (\d+)\./.exec(question)?.[1]);

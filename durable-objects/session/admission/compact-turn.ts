@@ -23,7 +23,7 @@ export async function startCompact(
   turn: StartCompact,
   { env, isErased, noteStart }: Options,
 ): Promise<StartedTurn | StartRefusal> {
-  const { coordinator, facts, queries, teams, tenant } = session;
+  const { coordinator, facts, queries, teams, tenant, workspaces } = session;
   const busy = busyRefusal(session);
   if (busy) return busy;
   const parent = headOf(coordinator.state);
@@ -51,6 +51,11 @@ export async function startCompact(
   try {
     // No `await` until the turn is stored, so the platform stores all writes or none.
     teams.begin(number, { base, overridden: null });
+    // It uses no context, so it has those of the head.
+    workspaces.contextStates.begin(number, {
+      states: [],
+      carried: parent === null ? new Map() : workspaces.contextStates.usedUntil(parent),
+    });
     coordinator.handle({
       ...{ type: "turn_requested", kind: "compact", question: "", history, parentTurn: parent },
       rules: base.id === null ? null : team.rules,

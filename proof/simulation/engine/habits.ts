@@ -36,4 +36,5 @@ const RARE_HABITS = [
   ...(["long_results", "served", "rated", "hosted", "projects"] as const),
   ...(["branches", "teams", "queue", "summaries"] as const),
 ] as const;
-export type Habit = (typeof HABITS | typeof RARE_HABITS)[number];
+export const ALL_HABITS = [...HABITS, ...RARE_HABITS] as const;
+export type Habit = (typeof ALL_HABITS)[number];

@@ -23,7 +23,8 @@ import { i13Progress } from "./outside-progress";
 import { decisionsMatchReplies } from "./outside-replies";
 import { teamsOfTurns } from "./outside-teams";
 import { queueRuns } from "./outside-queue";
-import { headMoves, historiesOfTurns, stableHistories } from "./outside-tree";
+import { stablePrefixes } from "./outside-prefix";
+import { headMoves, historiesOfTurns } from "./outside-tree";
 import type { RunRecord } from "./run-record";
 
 /**
@@ -45,7 +46,7 @@ export const OUTSIDE: readonly (readonly [string, OutsideCheck])[] = [
   ["history", historiesOfTurns],
   ["teams", teamsOfTurns],
   ["queue", queueRuns],
-  ["prefix", stableHistories],
+  ["prefix", stablePrefixes],
   ["I12", i12Settled],
   ["I13", i13Progress],
   ["I14", i14Slots],

@@ -11,11 +11,15 @@ const MAX_PAUSE_MS = 60_000;
  */
 const MAX_SETTLEMENT_MS = 600_000;
 
+/** Why a run was ended whose queue was wrong. The check of the queue reports the problem. */
+export const WRONG_QUEUE = "ended because its queue was wrong";
+
 /**
  * I13: every turn ends. After the last fault, the log grows at least every minute. The pause may be
  * longer by the pending delay of a retry or a rate limit.
  */
 export const i13Progress: OutsideCheck = ({ stuck, log, faults, startedAt, grew, platform }) => {
+  if (stuck === WRONG_QUEUE) return [];
   if (stuck !== null) return [stuck];
   const lastFaultAt = Math.max(
     startedAt,

@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from "node:util";
-import type { NumberedEvent } from "../../../checker";
 import { MARK } from "./model";
 import type { OutsideCheck } from "./outside";
+import { ancestorsOf, COMPACTION, type PastTurn, turnsOf } from "./past-turns";
 import type { ReceivedRequest } from "./received-request";
 import { QUESTION_MARK } from "./tree-user";
 
@@ -37,25 +37,8 @@ const differences = (what: string, found: unknown, expected: unknown): string[] 
     ? []
     : [`${what} ${JSON.stringify(found)}, expected ${JSON.stringify(expected)}`];
 
-/**
- * What a turn leaves for the turns after it. `text`: its answer, or its text so far. `summarised`:
- * the turns that its agents read only as part of a summary. `isCut`: whether texts of earlier turns
- * were cut for its agents, so that marks may be missing.
- */
-type PastTurn = {
-  parent: number | null;
-  status: string;
-  text: string;
-  hasExecutedTools: boolean;
-  summarised: ReadonlySet<number>;
-  isCut: boolean;
-};
-
 /** The stages whose prompts contain the conversation so far. */
 const WITH_HISTORY: ReadonlySet<string> = new Set(["first_answer", "presentation", "personas"]);
-
-/** The block of a request that sums up an agent's own work. Its texts may be cut. */
-const COMPACTION = "OLDER PART OF THE CONVERSATION";
 
 /**
  * The prompts of a turn contain the questions and answers of exactly the turns that it continues,
@@ -117,88 +100,3 @@ const EXECUTED = "Tools already executed for the unfinished reply";
 const count = (body: string, text: string): number => body.split(text).length - 1;
 const byNumber = (a: number, b: number): number => a - b;
 const answerMarks = (text = ""): string[] => [...text.matchAll(MARK)].map(([mark]) => mark);
-
-/**
- * The history in an agent's prompt begins, block by block, with the history in its prompts of the
- * turn that its turn continues, so that the provider reads it from its cache. A new summary begins
- * another history, and cut texts may differ in each turn.
- */
-export const stableHistories: OutsideCheck = ({ tree, log, platform }) => {
-  if (!tree) return [];
-  const turns = turnsOf(log);
-  const blocksOf = new Map<string, readonly string[]>();
-  return platform.providers.received.flatMap(({ kind, stage, agent, call, body }) => {
-    if (kind !== "reply" || stage === null || stage === "summary") return [];
-    if (body.includes(COMPACTION)) return [];
-    const turn = Number(call.split("_")[1]);
-    const keyOf = (one: number) => `${agent} ${stage} ${one}`;
-    const blocks = historyBlocksIn(body);
-    blocksOf.set(keyOf(turn), blocks);
-    const nearest = ancestorsOf(turn, turns).find((one) => blocksOf.has(keyOf(one)));
-    if (nearest === undefined || !isComparable(turns.get(turn), turns.get(nearest))) return [];
-    const expected = blocksOf.get(keyOf(nearest)) ?? [];
-    return expected.every((block, index) => blocks[index] === block)
-      ? []
-      : [`${call}: its history does not begin with that of turn ${nearest}`];
-  });
-};
-
-/** Whether two turns show the same turns in full. */
-const isComparable = (one: PastTurn | undefined, other: PastTurn | undefined): boolean =>
-  one !== undefined &&
-  other !== undefined &&
-  !one.isCut &&
-  !other.isCut &&
-  one.summarised.size === other.summarised.size;
-
-/** The blocks of the history in the JSON of a request. */
-const historyBlocksIn = (body: string): string[] =>
-  [...body.matchAll(/<<<(\S+) (HISTORY \d+)>>>.*?<<<\1 END \2>>>/gs)].map(([block]) => block);
-
-/** The turns that a turn continues, newest first. */
-function ancestorsOf(turn: number, turns: ReadonlyMap<number, PastTurn>): number[] {
-  const ancestors: number[] = [];
-  let parent = turns.get(turn)?.parent ?? null;
-  while (parent !== null) {
-    ancestors.push(parent);
-    parent = turns.get(parent)?.parent ?? null;
-  }
-  return ancestors;
-}
-
-/** What each turn of a log leaves. */
-function turnsOf(log: readonly NumberedEvent[]): ReadonlyMap<number, PastTurn> {
-  const turns = new Map<number, PastTurn>();
-  /** The rounds of presenters. */
-  const presented = new Set<string>();
-  /** The turns that each summary covers, by the last of them. */
-  const summaries = new Map<number, ReadonlySet<number>>();
-  for (const event of log) {
-    if (event.type === "turn.started")
-      turns.set(event.turn, {
-        ...{ parent: event.parent_turn, status: "running", text: "", hasExecutedTools: false },
-        ...{ summarised: summaries.get(event.history?.summary ?? 0) ?? new Set(), isCut: false },
-      });
-    const turn = turns.get(event.turn);
-    if (!turn) continue;
-    if (event.type === "history.cut") turn.isCut = true;
-    if (event.type === "history.summarised") {
-      turn.summarised = new Set(event.turns);
-      summaries.set(event.turns.at(-1) ?? 0, turn.summarised);
-    }
-    if (event.type === "presentation.started") presented.add(roundOf(event));
-    if (event.type === "tool.started" && presented.has(roundOf(event)))
-      turn.hasExecutedTools = true;
-    if (event.type === "turn.failed") turn.status = "failed";
-    if (event.type === "turn.completed")
-      Object.assign(turn, { status: "completed", text: event.answer });
-    if (event.type === "turn.cancelled") {
-      const { text, answer } = event.partial;
-      Object.assign(turn, { status: "cancelled", text: text ?? answer ?? "" });
-    }
-  }
-  return turns;
-}
-
-const roundOf = (event: { turn: number; attempt: number; agent: string; round: number }): string =>
-  [event.turn, event.attempt, event.agent, event.round].join(" ");

@@ -87,6 +87,8 @@ export class Platform {
   onDeath: () => void = () => {};
   /** Called after each start of the object. */
   onBoot: (session: LiveSession) => void = () => {};
+  /** See `SimulatedAdmission`. */
+  onRevokedKey: () => void = () => {};
 
   constructor(options: Options) {
     const { situation, setup, time, faults } = options;

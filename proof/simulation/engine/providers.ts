@@ -12,6 +12,7 @@ import { Delivery } from "./delivery";
 import { replyOfModel, sentPartOf } from "./model";
 import { type EngineSituation, SEARCH_TOKENS } from "./engine-situation";
 import { BREAKS, cutAt, encoder, EVENTS, INSTANT, type Plan, rechunked, withGarbage } from "./plan";
+import { beginningOf } from "./prompt-beginning";
 import type { ReceivedRequest } from "./received-request";
 import type { VirtualTime } from "./virtual-time";
 import { DIALECTS, type WireFormat } from "./wire";
@@ -102,6 +103,7 @@ export class Providers {
         relayLostAt: null,
         kind: init?.method === "GET" ? "rest" : url.pathname.endsWith("/cancel") ? "stop" : "reply",
         stage: null,
+        beginning: null,
         body: sentText(init?.body),
         headers: JSON.stringify([...new Headers(init?.headers)]),
         origin: url.origin,
@@ -179,6 +181,7 @@ export class Providers {
       const body: Json = JSON.parse(request.body);
       const headers: Record<string, string> = Object.fromEntries(JSON.parse(request.headers));
       const read = dialect.read({ path, headers, body });
+      request.beginning = beginningOf(read, body);
       const mismatch = this.#memories[request.agent]?.mismatch(dialect.modelTurns(body));
       if (mismatch)
         request.rejection = `it received back a turn that it never sent: ${JSON.stringify(mismatch)}`;

@@ -41,6 +41,8 @@ export class QueueUser {
     const { seed, platform } = world;
     this.#world = world;
     this.model = new QueueModel(platform);
+    // The queue is then held until the user resumes it. The log has no event of this.
+    platform.onRevokedKey = () => this.model.hold();
     this.#actions = drawActions(new Chance(seed ^ hash("queue")));
     this.#requests = new TurnRequests({
       startTurn: (session, turn) => platform.admission.startTurn(session, turn),

@@ -27,6 +27,8 @@ type Options = {
   live: () => LiveSession | null;
   /** Resolves when all earlier writes are on disk. */
   gate: () => Promise<void>;
+  /** Called when the service is answered that the key of a request is revoked. */
+  onRevokedKey: () => void;
 };
 
 const NEVER = new Promise<never>(() => undefined);
@@ -47,11 +49,13 @@ export class SimulatedAdmission {
 
   /** The starts of the queue. */
   queuedStarts(): QueuedStarts {
-    const { live } = this.#options;
+    const { live, onRevokedKey } = this.#options;
     return {
       isAllowed: async ({ keyId }) => {
         await this.#wait();
-        return keyId !== REVOKED_KEY;
+        const isRevoked = keyId === REVOKED_KEY;
+        if (isRevoked) onRevokedKey();
+        return !isRevoked;
       },
       start: ({ turn, id }) => {
         const session = live();
@@ -122,6 +126,7 @@ type Process = {
   readonly live: LiveSession | null;
   readonly disk: { whenDurable(): Promise<void> };
   readonly deaths: readonly unknown[];
+  readonly onRevokedKey: () => void;
 };
 
 /** The admission of a new process. */
@@ -133,4 +138,5 @@ export const admissionOf = (
     ...{ seed: situation.seed ^ process.deaths.length, time },
     live: () => process.live,
     gate: () => process.disk.whenDurable(),
+    onRevokedKey: () => process.onRevokedKey(),
   });

@@ -2,6 +2,17 @@ import type { Situation } from "../../../simulated/providers/situation";
 import type { Ending, ModelReply } from "./model";
 import type { Charge } from "./plan";
 
+/**
+ * The parts of a prompt before its history, in the order in which providers cache them. `names`:
+ * those of the tools, sorted.
+ */
+export type PromptBeginning = {
+  tools: string;
+  system: string;
+  announcement: string;
+  names: string;
+};
+
 /** A request in a provider's record. Times are times of the simulated world. */
 export type ReceivedRequest = {
   /** Index of the agent. */
@@ -16,6 +27,8 @@ export type ReceivedRequest = {
   kind: "reply" | "rest" | "stop";
   /** `null` if the provider could not read the request. */
   stage: Situation["stage"] | null;
+  /** `null` if the provider could not read the request. */
+  beginning: PromptBeginning | null;
   body: string;
   headers: string;
   origin: string;

@@ -17,6 +17,7 @@ import { type LiveSession, Platform } from "./platform";
 import type { RunRecord } from "./run-record";
 import { type SessionSetup, drawSession, type EngineSituation, SESSION } from "./engine-situation";
 import { CLOSED_WITHIN_MS } from "./outside";
+import { WRONG_QUEUE } from "./outside-progress";
 import { contextStatesOf } from "./project-states";
 import { User } from "./user";
 import { VirtualTime } from "./virtual-time";
@@ -25,6 +26,11 @@ import { readStoredSnapshots, type StoredSnapshots } from "../../../simulated/st
 
 /** Maximum number of steps. A run with more steps is considered a livelock. */
 const MAX_STEPS = 60_000;
+/**
+ * Number of steps after the first problem of a queue, after which the run ends: a wrong queue may
+ * never be empty.
+ */
+const STEPS_AFTER_PROBLEM = 3_000;
 /** Number of steps between two comparisons of the state in memory with the fold of the log. */
 const CHECKPOINT_STEPS = 400;
 /** The time before a cancel in which faults strike more often. */
@@ -74,6 +80,8 @@ class Run {
   /** The fold of all durable events up to `seq`. */
   #folded: { seq: number; state: SessionState } = { seq: 0, state: emptySession };
   #steps = 0;
+  /** The step before which the queue had no problem; `null` while it has none. */
+  #wrongSince: number | null = null;
   #head = 0;
 
   constructor(situation: EngineSituation, time: VirtualTime, changeDisk: DiskChange) {
@@ -127,6 +135,7 @@ class Run {
       if (this.#isOver()) return null;
       this.#steps += 1;
       if (this.#steps > MAX_STEPS) return `still running after ${MAX_STEPS} steps`;
+      if (this.#isQueueWrong()) return WRONG_QUEUE;
       if (this.#time.timeline.nextAt() === null) {
         // No request and no alarm is pending, so there must be no pending work. If the object is
         // not running, the next request of a client revives it.
@@ -141,6 +150,12 @@ class Run {
       this.#head = Math.max(head, this.#head);
       if (this.#steps % CHECKPOINT_STEPS === 0) this.#checkpoint();
     }
+  }
+
+  #isQueueWrong(): boolean {
+    if ((this.#user.queue?.model.problems.length ?? 0) === 0) return false;
+    this.#wrongSince ??= this.#steps;
+    return this.#steps - this.#wrongSince > STEPS_AFTER_PROBLEM;
   }
 
   /** The connection of a complete reply may outlive the last turn, but only for a short time. */

@@ -179,6 +179,19 @@ describe("the diff of a session", () => {
     expect(await diffOf(run)).toMatchObject({ data: [], unavailable_contexts: ["diffed"] });
   });
 
+  it("finds no changed file in a turn that only summarises", async () => {
+    await push("summed", { "index.html": "one\n" });
+    const grants = [{ path: "summed", permission: "write" }];
+    const run = await begin(
+      steps(write("/contexts/summed/index.html", "team\n")),
+      teamWith({ context_paths: grants }, ["obedient", "obedient"]),
+    );
+    const response = await post(`/api/sessions/${run.session_id}/compact`, {});
+    await follow(await response.json());
+    expect(linesOf(await diffOf(run, "?from=turn_1&to=turn_2"))).toEqual([]);
+    expect(linesOf(await diffOf(run, "?to=turn_2"))).toEqual([]);
+  });
+
   it("is a patch if the request prefers one", async () => {
     const run = await begin(steps(write("a b.txt", "one\n")));
     const json = await get(run, "", { accept: "application/json, text/x-diff;q=0.5" });
