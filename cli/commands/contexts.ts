@@ -117,7 +117,9 @@ export const registerPull: Register = (program, { io, end }) => {
       const session =
         flags.session === undefined ? undefined : await findSession(flags.session, connection, io);
       const turn =
-        session === undefined ? undefined : (flags.turn ?? (await latestQuestion(session, connection)));
+        session === undefined
+          ? undefined
+          : (flags.turn ?? (await latestQuestion(session, connection)));
       end(
         await pull(
           directory,

@@ -73,10 +73,7 @@ export async function latestTurn(
  * Reads the number of the session's latest question. A turn that only summarises the conversation
  * has no files and no changes.
  */
-export async function latestQuestion(
-  sessionId: string,
-  context: RequestContext,
-): Promise<number> {
+export async function latestQuestion(sessionId: string, context: RequestContext): Promise<number> {
   const { data } = await sessionStatus(sessionId, context);
   const questions = data.turns.filter(({ kind }) => kind !== "compact");
   return Math.max(1, ...questions.map(({ turn }) => turn));
