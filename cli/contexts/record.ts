@@ -107,8 +107,8 @@ type TurnInFolder = {
 
 /**
  * The skipped files of the folder's version after a pull of a turn. A turn of this version contains
- * the version's file, so that a file that the pull did not leave is merged. After a turn of an older
- * version, the user has not merged the file yet.
+ * the version's file, so that a file that the pull did not leave is merged. After a turn of an
+ * older version, the user has not merged the file yet.
  */
 const skippedAfter = (
   note: Note,
