@@ -21,9 +21,18 @@ const QUIET_TURNS = 24;
 const KILLED_TURNS = 8;
 const TURN_MS = 60_000;
 
-/** Long enough that the history of two turns is longer than the minimum of every provider. */
+/**
+ * The first turns are so long that the history of two of them is longer than the minimum of every
+ * provider. The others are so short that no summary is needed: it would replace the beginning of
+ * the history.
+ */
+const LONG_TURNS = 3;
 const longText = (about: string): string =>
-  Array.from({ length: 300 }, (_, line) => `Line ${line} of the reply to ${about}`).join("\n");
+  Array.from(
+    { length: turnOf(about) <= LONG_TURNS ? 300 : 60 },
+    (_, line) => `Line ${line} of the reply to ${about}`,
+  ).join("\n");
+const turnOf = (question: string): number => Number(/\d+/.exec(question)?.[0]);
 
 const shortAnswer = (question: string): string => `The winner answers ${question}`;
 
