@@ -24,7 +24,7 @@ export const history: Invariant = {
         case "history.cut":
           return unless(
             board.plannedSummary?.agent === event.agent,
-            "texts are cut in place of a summary that nobody was to write",
+            "texts are cut although no summary was planned",
           );
         default:
           return [];

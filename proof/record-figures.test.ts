@@ -30,6 +30,8 @@ it("replaces the record of the same name, keeps the others, and sorts them in th
 it.each([
   ["bench", ["--only", "kill", "--record"], "npm run bench -- --only kill"],
   ["simulate", ["--record"], "npm run simulate"],
+  ["bench", ["--seed", "7", "--json", "results.json"], "npm run bench -- --seed 7"],
+  ["bench", ["--json=results.json"], "npm run bench"],
 ])("the script %s with the arguments %j is recorded as the command %j", (script, args, command) => {
   expect(commandOf(script, args)).toBe(command);
 });

@@ -52,9 +52,14 @@ function provenance(): Omit<FigureRecord, "data" | "lines"> {
 }
 
 /**
- * The command as a user types it. `script`: the npm script; `undefined` if npm did not start it.
+ * The command as a user types it, without the options that only say where results are stored: their
+ * paths belong to one machine. `script`: the npm script; `undefined` if npm did not start it.
  */
 export const commandOf = (script: string | undefined, args: readonly string[]): string => {
-  const typed = args.filter((arg) => arg !== "--record").join(" ");
+  const typed = args
+    .filter(
+      (arg, nth) => arg !== "--record" && !/^--json(=|$)/.test(arg) && args[nth - 1] !== "--json",
+    )
+    .join(" ");
   return `npm run ${script ?? "…"}${typed === "" ? "" : ` -- ${typed}`}`;
 };

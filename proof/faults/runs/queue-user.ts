@@ -20,7 +20,7 @@ type WaitingQuestion = { id: string; question: string };
 
 /**
  * The questions that a user has sent to a busy session. The service must do the same with them,
- * wherever it is killed.
+ * at every place of a kill.
  */
 export type QueueUse = {
   /** The questions that start turns, in this order, and how their turns end. */
@@ -65,7 +65,7 @@ const HELD_MS = 200;
  * A user of a session whose first turn never ends by itself. The user queues questions and removes
  * one of them, cancels the turn, which holds the queue, resumes the queue, and interrupts the turn
  * that starts then. All others run afterwards. Retries have no further effect, so the result is the
- * same wherever the service is killed.
+ * same at each place of a kill.
  */
 export class QueueUser {
   readonly #options: Options;

@@ -156,3 +156,18 @@ describe("a reader of a session", () => {
     expect(stream).not.toContain("queue.changed");
   });
 });
+
+it("a request that no row of the queue can store is refused, and says how large it may be", async () => {
+  const run = await startSession("stalled");
+  const { agents: team }: { agents: object[] } = JSON.parse(JSON.stringify(teamOf(["chronicler"])));
+  const long = "長".repeat(60_000);
+  const agents = ["a", "b", "c", "d"].map((id) => ({ ...team[0], id, system_message: long }));
+  // As JSON, each of these characters has six bytes.
+  const asked = "\u0001".repeat(190_000);
+  const refused = await ask(run, asked, { on_busy: "queue", config: { agents } });
+  expect([refused.status, await refused.json()]).toMatchObject([
+    ...[413, { code: "body_too_large", limit: 1_800_000 }],
+  ]);
+  expect((await queueOf(run)).data).toEqual([]);
+  await cancel(run);
+});
